@@ -33,14 +33,14 @@ class Goal:
         return sorted({column for one in self.requirements for column in one.sensitive_columns})
 
     def against(self, counts: ClassCounts) -> Goal:
-        """Give the goal whose requirements know what classes are compared with: the original, and the release."""
+        """Return the goal whose requirements know what classes are compared with: the original, and the release."""
         return replace(self, requirements=against_original(self.requirements, counts, moves=self.suppression > 0))
 
 
 def against_original(
     requirements: Iterable[Requirement], counts: ClassCounts, *, moves: bool = False
 ) -> list[Requirement]:
-    """Give requirements that compare classes with the original, where they compare with all rows.
+    """Return requirements that compare classes with the original, where they compare with all rows.
 
     Where rows may be left out, all rows of the release are others than those of the original (`moves`). Classes are
     then compared with both, unless a requirement says with which.
@@ -59,7 +59,7 @@ def check_classes(counts: ClassCounts, requirements: Iterable[Requirement]) -> N
 def released_columns(
     names: Sequence[str] | None, quasi_identifiers: Iterable[str], goal: Goal, keep: Sequence[str]
 ) -> list[str]:
-    """Give the columns that are released, in the order of the original where that is known."""
+    """Return the columns to release, in the order of the original where that is known."""
     quasi_identifiers = list(quasi_identifiers)
     wanted = list(dict.fromkeys([*quasi_identifiers, *goal.sensitive, *keep]))
     for column in keep:
@@ -69,7 +69,7 @@ def released_columns(
 
 
 def _against(requirement: Requirement, counts: ClassCounts, *, moves: bool) -> list[Requirement]:
-    """Tell a requirement the shares of its sensitive values in the original, if it asks for them and has none."""
+    """Add the shares of sensitive values in the original to a requirement that needs them and has none."""
     if getattr(requirement, "reference", 0) is not None:
         return [requirement]
     against = getattr(requirement, "against", "original")

@@ -56,7 +56,7 @@ class Change:
 
     @property
     def name(self) -> str:
-        """Say what is done."""
+        """Describe the change."""
         parts = [
             "" if not self.widen else "widen " + ("within a week" if self.widen == 1 else "within the month"),
             f"delete {self.delete:.0%}" if self.delete else "",
@@ -66,7 +66,7 @@ class Change:
         return ", ".join(part for part in parts if part) or "nothing"
 
     def is_within(self, other: Change) -> bool:
-        """Tell whether the other change goes at least as far in every way."""
+        """Whether the other change goes at least as far in every way."""
         endless = float("inf")
         mine, theirs = (
             (one.widen, one.delete, -(one.lifetime or endless), -(endless if one.found is None else one.found))
@@ -144,7 +144,7 @@ def _moved_as_far_as_can_be(history: History, rule: Perturb, seed: int) -> Histo
 
 
 def _lives_of_groups(cells: pl.DataFrame, groups: Groups) -> pl.DataFrame:
-    """Let all customers of a group change pseudonyms together, wherever one of them did; others keep their lives.
+    """Extend a change of pseudonym to all customers of its group; others keep their lives.
 
     Were it otherwise, who changes when would tell the customers of a group apart.
     """
@@ -167,13 +167,13 @@ def _lives_of_groups(cells: pl.DataFrame, groups: Groups) -> pl.DataFrame:
 
 
 def lives_of(unnamed: History, released: History) -> pl.DataFrame:
-    """Give the pseudonym of each customer in each month of the release: customer, period, pseudonym."""
+    """Return the pseudonym of each customer in each month of the release: customer, period, pseudonym."""
     columns = {"customer": unnamed.frame["customer"], "period": released.period}
     rows = pl.DataFrame({**columns, "pseudonym": released.frame["customer"]})
     return rows.drop_nulls().unique().sort("customer", "period", "pseudonym")
 
 
 def longest_life(lives: pl.DataFrame) -> int:
-    """Give the most months that a pseudonym lives for one customer, from its first to its last."""
+    """Return the most months that a pseudonym lives for one customer, from its first to its last."""
     spans = lives.group_by("customer", "pseudonym").agg(span=pl.col("period").max() - pl.col("period").min() + 1)
     return max(spans["span"].to_list(), default=0)

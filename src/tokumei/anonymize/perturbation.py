@@ -44,7 +44,7 @@ class Original:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
+        """Assign numbers to of rows."""
         return self.frame.height
 
     @property
@@ -53,7 +53,7 @@ class Original:
         return max((one.k for one in self.requirements if isinstance(one, KAnonymity)), default=None)
 
     def chosen(self, columns: Sequence[str], *, numeric: bool | None = None) -> list[str]:
-        """Give the columns a method works on: those named, else the quasi-identifiers.
+        """Return the columns a method works on: those named, else the quasi-identifiers.
 
         Of the quasi-identifiers only numeric ones are taken, or only the others, if `numeric` says so. No column at all
         is an InputError.
@@ -62,7 +62,7 @@ class Original:
         return chosen_columns(columns, own, self.frame.columns, numeric=numeric)
 
     def numbers(self, column: str) -> Floats:
-        """Give a column as numbers; a missing value is NaN, and what is no number of usual size is an InputError."""
+        """Return a column as numbers; a missing value is NaN, and what is no number of usual size is an InputError."""
         values = self.frame[column]
         if values.dtype.is_numeric():
             read = values.cast(pl.Float64)
@@ -87,7 +87,7 @@ class Original:
         return read.fill_null(float("nan")).to_numpy()
 
     def with_numbers(self, column: str, numbers: Floats) -> pl.Series:
-        """Give numbers as a column of the release: whole ones where all of the original were; NaN is missing."""
+        """Return numbers as a column of the release: whole ones where all of the original were; NaN is missing."""
         values = pl.Series(column, numbers).fill_nan(None)
         is_whole = are_whole(self.numbers(column)) and are_whole(numbers)
         return values.cast(pl.Int64) if is_whole else values
@@ -109,7 +109,7 @@ class Perturbed:
 def chosen_columns(
     asked: Sequence[str], own: Sequence[str], released: Sequence[str], *, numeric: bool | None
 ) -> list[str]:
-    """Give the columns that are asked for, each of which is released, or else a method's own; none is an InputError."""
+    """Return the columns asked for, all of them released, or else a method's own; none is an InputError."""
     for column in asked:
         if column not in released:
             raise InputError.of(f"a released column: {', '.join(released)}", option="columns", value=column)
@@ -128,7 +128,7 @@ def are_whole(numbers: Floats) -> bool:
 
 
 def least_rows(k: int | None, original: Original) -> int:
-    """Give the fewest rows that must be written alike: the option k, else the k asked for, else the usual one."""
+    """Return the fewest rows that must be written alike: the option k, else the k asked for, else the usual one."""
     if k is None:
         return original.k or USUAL_K
     if k < 1:
@@ -137,7 +137,7 @@ def least_rows(k: int | None, original: Original) -> int:
 
 
 def fewest_alike(original: Original, changed: Sequence[str], *, missing_stays: bool) -> int:
-    """Give the fewest rows that agree on the quasi-identifiers that are not changed; all rows if all are.
+    """Return the fewest rows that agree on the quasi-identifiers that are not changed; all rows if all are.
 
     An attacker who knows them looks for a person only among these rows, so that a promise about random changes must be
     made for so many records and no more. Where missing values stay missing, rows must agree on which are.
@@ -169,7 +169,7 @@ def in_random_order(frame: pl.DataFrame, seed: int, method: str) -> tuple[pl.Dat
 
 
 def standard_deviation(numbers: Floats, n_each: npt.NDArray[np.int64] | None = None) -> float:
-    """Give the standard deviation of numbers, missing ones left out: exactly 0 if all are equal or none is there.
+    """Return the standard deviation of numbers, missing ones left out: exactly 0 if all are equal or none is there.
 
     The same in any order, and for numbers that stand once with how often each stands (`n_each`). Numbers are put on a
     scale from 0 to 1 first, since squares of very small ones would be 0.
@@ -188,7 +188,7 @@ def standard_deviation(numbers: Floats, n_each: npt.NDArray[np.int64] | None = N
 
 
 def last_that_holds(holds: Callable[[float], bool], first: float, beyond: float) -> float:
-    """Give the number nearest to `beyond` for which something holds, if it does at `first` and not at `beyond`.
+    """Return the number nearest to `beyond` for which something holds, if it does at `first` and not at `beyond`.
 
     It must hold up to some number between them and not after. Found by bisection, to the last digit.
     """

@@ -83,14 +83,14 @@ class Pipeline:
         return replace(last, recipe=recipe, rows=None if last.rows is None else rows.gather(last.rows))
 
     def _name(self, history: History, seed: int) -> Release:
-        """Give the customers their pseudonyms."""
+        """Assign pseudonyms to the customers."""
         if self.methods and not isinstance(self.methods[-1], HistoryStep):
             return self.methods[-1].anonymize(history, seed=seed)
         return name_for_the_whole_time(history, recipe=Recipe("pseudonyms for the whole time", {}, seed), seed=seed)
 
 
 def _countable(release: Release, original: History) -> History:
-    """Give a release as a history whose items can be counted.
+    """Return a release as a history whose items can be counted.
 
     The cells of a generalized one are text, and each is counted as an item: who shares a cell fits whoever has one of
     the items in it, so that what holds of cells holds of items.
@@ -190,5 +190,5 @@ def _fitted(option: Option, value: object, number: int, where: _Where) -> Any:
 
 
 def seed_of(seed: int, number: int) -> int:
-    """Give each step a seed of its own, so that changing one does not change what the others draw."""
+    """Return a seed for each step, so that changing one does not change what the others draw."""
     return int(generator(seed, "step", number).integers(LARGEST_SEED, endpoint=True))

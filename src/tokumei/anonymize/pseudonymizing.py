@@ -61,7 +61,7 @@ def _names(n: int, history: History, seed: int) -> pl.Series:
 
 
 def _in_random_order(letter: str, n: int, taken: pl.Series, seed: int, purpose: str) -> pl.Series:
-    """Give n names in random order, all of one length so that the length tells nothing."""
+    """Draw n names in random order, all of one length so that the length reveals nothing."""
     numbers = generator(seed, purpose).permutation(n) + 1
     width = len(str(n))
     # No pseudonym may be anybody's id.

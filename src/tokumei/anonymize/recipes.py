@@ -25,7 +25,7 @@ NEEDED = ("requirements", "suppression", "keep")
 
 
 def part_as_dict(part: Any) -> dict[str, Any]:
-    """Give a part by its name and its options, for JSON.
+    """Return a part by its name and its options, for JSON.
 
     A population is people, most of them not in the release: a recipe must not hold them. Shares of values are pairs,
     since in JSON only text can be a key.
@@ -58,7 +58,7 @@ def requirement_of(
 
 
 def hierarchy_as_dict(hierarchy: Hierarchy) -> dict[str, Any]:
-    """Give a hierarchy for JSON: a list of labels for each level, in the order of the leaves."""
+    """Return a hierarchy for JSON: a list of labels for each level, in the order of the leaves."""
     levels = [hierarchy.labels_at(level) for level in range(len(hierarchy.levels))]
     return {"attribute": hierarchy.attribute, "levels": levels}
 
@@ -69,12 +69,12 @@ def hierarchy_of(described: Mapping[str, Any]) -> Hierarchy:
 
 
 def quasi_identifiers_of(recipe: Recipe) -> list[str]:
-    """Give the columns that a recipe anonymizes."""
+    """Return the columns that a recipe anonymizes."""
     return list(recipe.options["quasi_identifiers"] if "mapping" not in recipe.options else recipe.options["mapping"])
 
 
 def columns_of(recipe: Recipe) -> list[str]:
-    """Give the columns of a recipe that may have a hierarchy: those it anonymizes, and those it protects."""
+    """Return the columns of a recipe that may have a hierarchy: those it anonymizes, and those it protects."""
     named = [one["options"].get("sensitive") for one in recipe.options["requirements"]]
     return list(dict.fromkeys([*quasi_identifiers_of(recipe), *(name for name in named if name is not None)]))
 
@@ -86,7 +86,7 @@ def method_options(recipe: Recipe) -> dict[str, Any]:
 
 
 def recodings_of(options: Mapping[str, Any]) -> list[Recoding]:
-    """Give what a recipe of levels does to each column."""
+    """Return what a recipe of levels does to each column."""
     missing: Mapping[str, str | None] = options.get("missing", {})
     return [
         Recoding(
@@ -114,7 +114,7 @@ def read_recipe(path: Path | str) -> Recipe:
 
 
 def digest_of(frame: pl.DataFrame) -> str:
-    """Give what tells whether a table is the same: a digest of its columns and cells."""
+    """Return a digest of a table's columns and cells, which tells whether it is the same."""
     return hashlib.sha256(frame.write_csv().encode()).hexdigest()
 
 
@@ -130,7 +130,7 @@ def is_in_drawn_order(recipe: Recipe) -> bool:
 
 
 def order_seed(recipe: Recipe, frame: pl.DataFrame) -> int | None:
-    """Give the seed of the order of a recipe's own table; None for another table, whose order must not follow it."""
+    """Return the seed of the order of a recipe's own table; None for another table, whose order must not follow it."""
     order = recipe.options.get("order")
     if order is None or not set(order["columns"]) <= set(frame.columns):
         return None
@@ -138,7 +138,7 @@ def order_seed(recipe: Recipe, frame: pl.DataFrame) -> int | None:
 
 
 def _plain(value: Any) -> Any:
-    """Give an option as JSON has it."""
+    """Return an option as JSON has it."""
     if isinstance(value, Hierarchy):
         return hierarchy_as_dict(value)
     if isinstance(value, Mapping):

@@ -31,7 +31,7 @@ class TableSearch(Protocol):
     """Finds a node of the lattice that holds, one level for each column; its fields are its options."""
 
     def search(self, problem: Problem) -> Found:
-        """Give the node found; CannotAnonymize if none holds."""
+        """Return the node found; CannotAnonymize if none holds."""
 
 
 @runtime_checkable
@@ -39,7 +39,7 @@ class LocalRecoder(Protocol):
     """Generalizes class by class, so that equal values may become different labels; its fields are its options."""
 
     def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:
-        """Give what becomes of every class; CannotAnonymize if nothing holds."""
+        """Return what becomes of every class; CannotAnonymize if nothing holds."""
 
 
 @runtime_checkable
@@ -47,7 +47,7 @@ class Perturber(Protocol):
     """Changes values at random, leaves rows out or publishes counts; its fields are its options."""
 
     def perturb(self, original: Original, *, seed: int) -> Perturbed:
-        """Give what is released; the same seed gives the same."""
+        """Return the release; the same seed returns the same."""
 
 
 TableAnonymizer = TableSearch | LocalRecoder | Perturber
@@ -57,5 +57,5 @@ TABLE_ANONYMIZERS: Registry[TableAnonymizer] = Registry("table anonymizer", "tok
 
 
 def searches() -> list[str]:
-    """Give the names of the table anonymizers that search the lattice."""
+    """Return the names of the table anonymizers that search the lattice."""
     return [name for name in TABLE_ANONYMIZERS if hasattr(TABLE_ANONYMIZERS.get(name), "search")]

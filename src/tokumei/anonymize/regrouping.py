@@ -37,7 +37,7 @@ class Regrouping:
     loss: Score
 
     def labels(self, kept: Ints) -> list[pl.Series]:
-        """Give the labels, a column each, of those of the encoded that are listed."""
+        """Return the labels, a column each, of those of the encoded that are listed."""
         classes = self.encoded.class_of[kept]
         return [
             pl.Series(one.name, list(cells.labels), pl.String).gather(cells.codes[classes]).alias(one.name)
@@ -45,13 +45,13 @@ class Regrouping:
         ]
 
     def kept(self) -> Ints:
-        """Give the indices of those of the encoded that are not left out."""
+        """Return the indices of those of the encoded that are not left out."""
         indices: Ints = (~self.recoding.is_suppressed[self.encoded.class_of]).nonzero()[0]
         return indices
 
 
 def regroup(method: LocalRecoder, encoded: EncodedRows, *, seed: int) -> Regrouping:
-    """Let a method decide; CannotAnonymize if more rows would have to go than may."""
+    """Run a method; CannotAnonymize if more rows would have to go than may."""
     asked, counts = encoded.task.requirements, encoded.task.counts
     task = replace(encoded.task, requirements=against_original(asked, counts))
     recoding = method.recode_locally(task, seed=seed)
@@ -75,7 +75,7 @@ def whole_trees(
     values: Callable[[str], pl.Series],
     requirements: Sequence[Requirement],
 ) -> dict[str, Hierarchy]:
-    """Give a hierarchy for each column; one that has none has the values of all people and nothing coarser."""
+    """Return a hierarchy for each column; one without has the values of all people and nothing coarser."""
     populations = [one for one in map(population_of, requirements) if one is not None]
 
     def flat(column: str) -> Hierarchy:
@@ -93,7 +93,7 @@ def row_recipe(
     seed: int | None,
     more: Mapping[str, Any] = MappingProxyType({}),
 ) -> Recipe:
-    """Give the recipe of a method that works on rows: what was asked for and its options, to run again."""
+    """Return the recipe of a method on rows: its goal and options, to run it again."""
     options = {
         "quasi_identifiers": list(quasi_identifiers),
         "hierarchies": {name: hierarchy_as_dict(one) for name, one in hierarchies.items()},
@@ -108,7 +108,7 @@ def row_recipe(
 
 
 def _with_labeled_population(requirement: Requirement, task: LocalTask, recoding: LocalRecoding) -> Requirement:
-    """Give a requirement with its population in the labels of the release; who fits no label of it is in none."""
+    """Return a requirement with its population in the labels of the release; who fits no label is in none."""
     population = population_of(requirement)
     if population is None:
         return requirement

@@ -107,7 +107,7 @@ class _Asked:
     keep: Sequence[str]
 
     def recipe(self, seed: int | None, more: Mapping[str, Any] = MappingProxyType({})) -> Recipe:
-        """Give the recipe: what was asked for, and more that was found out."""
+        """Return the recipe: the request, and what was found out."""
         return row_recipe(self.goal, self.quasi_identifiers, self.hierarchies, self.keep, seed, more)
 
 

@@ -76,7 +76,7 @@ def decide(counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: Goal
 
 
 def problem_of(counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: Goal) -> Problem:
-    """Give the search problem of a goal; requirements that compare with the whole table are told what it is."""
+    """Return the search problem of a goal, with what requirements on the whole table need of it."""
     lattice = Lattice.of(hierarchies)
     return Problem(
         lattice, counts, goal.requirements, goal.loss, goal.suppression, goal.weights, goal.numeric, goal.preference
@@ -123,7 +123,7 @@ def anonymize_table(
 def released_rows(
     frame: pl.DataFrame, columns: Sequence[str], recodings: Sequence[Recoding], suppressed: pl.DataFrame
 ) -> pl.DataFrame:
-    """Give the rows of a frame as they are released, and in the column ROW which row of the frame each was."""
+    """Return a frame's rows as released, and in the column ROW which row of the frame each was."""
     plan = WritePlan([*columns, ROW], {one.column: one for one in recodings}, suppressed)
     return LocalEngine().open(frame.with_row_index(ROW)).planned(plan).collect()
 
@@ -176,7 +176,7 @@ def check_promise(released: Any, goal: Goal, recodings: Sequence[Recoding]) -> C
 
 
 def recipe_of(goal: Goal, decision: Generalization, keep: Sequence[str]) -> Recipe:
-    """Give the recipe of a release: what was asked for, what was decided, and what every value becomes.
+    """Return the recipe of a release: the goal, the decision, and what every value becomes.
 
     What classes are compared with is not written down: on another table it is that table.
     """
@@ -207,7 +207,7 @@ def _hierarchy_of(name: str, hierarchies: Mapping[str, Hierarchy]) -> Hierarchy:
 
 
 def _suppressed(problem: Problem, found: Found, recodings: Sequence[Recoding]) -> pl.DataFrame:
-    """Give the classes that are suppressed, by their labels."""
+    """Return the classes that are suppressed, by their labels."""
     classes = problem.packed.at(found.judged.node)
     gone = classes.classes.taken((~problem.kept(classes)).nonzero()[0])
     columns = {}
@@ -219,7 +219,7 @@ def _suppressed(problem: Problem, found: Found, recodings: Sequence[Recoding]) -
 
 
 def _shares(problem: Problem, found: Found) -> dict[str, float]:
-    """Give what each attribute contributed to a loss that adds up over cells."""
+    """Return what each attribute contributed to a loss that adds up over cells."""
     if not problem.is_cell_loss:
         return {}
     classes = problem.packed.at(found.judged.node)

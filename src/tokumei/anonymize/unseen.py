@@ -18,7 +18,7 @@ LineOf = Callable[[int], int | None]
 
 
 def rows_left(frame: pl.DataFrame, recodings: Sequence[Recoding]) -> pl.Series:
-    """Tell for each row whether every value of it has a label, or would be hidden anyhow."""
+    """Return for each row whether every value of it has a label, or is hidden anyhow."""
     left = pl.repeat(True, frame.height, eager=True)
     for one in recodings:
         if one.label_of_missing is None:
@@ -27,7 +27,7 @@ def rows_left(frame: pl.DataFrame, recodings: Sequence[Recoding]) -> pl.Series:
 
 
 def with_unseen_hidden(frame: pl.DataFrame, recodings: Sequence[Recoding], *, everywhere: bool) -> list[Recoding]:
-    """Give recodings that hide the values without a label: where a column says nothing anyhow, or `everywhere`."""
+    """Return recodings that hide the values without a label: where a column says nothing anyhow, or `everywhere`."""
     return [_hiding(frame, one) if everywhere or one.label_of_missing is not None else one for one in recodings]
 
 

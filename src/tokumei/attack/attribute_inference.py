@@ -74,7 +74,7 @@ class Inferred:
 
 
 def sensitive_column(threat_model: ThreatModel, named: str) -> str:
-    """Give the sensitive column that is named, or the only one there is."""
+    """Return the sensitive column that is named, or the only one."""
     if named and named not in threat_model.known_columns:
         return named
     if named:
@@ -143,7 +143,7 @@ def _infer_each(released: SensitiveRecords, people: People, values: Ints, exclud
 
 
 def _narrowed(released: SensitiveRecords, counts: sparse.csr_array, excluded: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Give of each row what its labels tell without the values ruled out there, and how many records tell it.
+    """Return what each row's labels tell without the values ruled out there, and how many records tell it.
 
     What is told is the index of the one value left or, beyond all indices, a label of which several are left; with it
     comes the number of values left.
@@ -200,7 +200,7 @@ def _n_open_values(released: SensitiveRecords, people: People, values: Ints) -> 
 
 
 def blind_chances(released: SensitiveRecords, values: Ints) -> Floats:
-    """Give the chance that the most frequent value of the whole release is each person's."""
+    """Return the chance that the most frequent value of the whole release is each person's."""
     totals = np.asarray(released.counts.sum(axis=0)).reshape(-1)
     is_mode = totals == totals.max()
     # How much each index gets of the labels that are most frequent, each sharing itself out among its indices.
@@ -216,12 +216,12 @@ def blind_chances(released: SensitiveRecords, values: Ints) -> Floats:
 def true_values(
     threat_model: ThreatModel, column: str, frame: pl.DataFrame, name: str, rows: Ints | None = None
 ) -> Ints:
-    """Give the indices of the true values of some people, or of some rows of them."""
+    """Return the indices of the true values of some people, or of some rows of them."""
     return threat_model.vocabulary(column).indices(column_of(frame, column, name), rows, file=name)
 
 
 def target_values(threat_model: ThreatModel, column: str) -> Ints:
-    """Give the indices of the true values of the people who are in the release, once for all attacks."""
+    """Return the indices of the true values of the people who are in the release, once for all attacks."""
     original = threat_model.original
 
     def found() -> Ints:
@@ -237,7 +237,7 @@ def _nothing(n_people: int) -> Inferred:
 
 
 def _by_class(released: SensitiveRecords, people: People) -> Iterator[tuple[Ints, Ints, sparse.csr_array]]:
-    """Give some people at a time, the class of each, and how many of the records that fit a class have which value."""
+    """Yield some people at a time, the class of each, and how many fitting records of a class have which value."""
     for classes, fitting in Candidates(people, released.records).matrices():
         counts = sparse.csr_array(fitting @ released.counts)
         counts.sort_indices()
@@ -245,7 +245,7 @@ def _by_class(released: SensitiveRecords, people: People) -> Iterator[tuple[Ints
 
 
 def _by_person(released: SensitiveRecords, people: People) -> Iterator[tuple[Ints, sparse.csr_array]]:
-    """Give some people at a time, with how many of the records that fit each have which value."""
+    """Yield some people at a time, with how many of the records that fit each have which value."""
     for persons, row, counts in _by_class(released, people):
         for piece in _pieces(np.diff(counts.indptr)[row]):
             yield persons[piece], sparse.csr_array(counts[row[piece]])
@@ -254,7 +254,7 @@ def _by_person(released: SensitiveRecords, people: People) -> Iterator[tuple[Int
 def _drawn_right(
     released: SensitiveRecords, at_row: Ints, labels: Ints, n_left: Ints, row: Ints, values: Ints
 ) -> Floats:
-    """Give for each person, of some row, the chances of being right by drawing from each label of the row, added up."""
+    """Return for each person the summed chances of being right by drawing from each label of a row."""
     lengths = np.bincount(at_row, minlength=int(row.max(initial=0)) + 1)
     starts = np.cumsum(lengths) - lengths
     out = np.zeros(len(row))
@@ -275,7 +275,7 @@ def _pieces(cells: Ints) -> list[Ints]:
 
 
 def _is_in(wanted: Ints, keys: Ints, n_keys: int) -> Bools:
-    """Tell which of these are among keys that are sorted, all of them below a number."""
+    """Whether each of these is among keys that are sorted, all of them below a number."""
     if n_keys <= DENSE_FACTOR * len(wanted):
         # A table of all keys is filled and read faster than the keys are searched.
         is_key = np.zeros(n_keys, bool)

@@ -88,7 +88,7 @@ def measure_risks(original: History, released: History | None = None, *, met: Me
 
 
 def predict_risks(history: History) -> list[float]:
-    """Give the theory's risk of each attacker, Π ω / m; of the one who knows nothing, one in all customers."""
+    """Return the theory's risk of each attacker, Π ω / m; of the one who knows nothing, one in all customers."""
     rows = _with_knowledge(history.kept)
     n_values = {kind: rows[kind].n_unique() for kind in KINDS}
     predicted = [1 / max(1, rows["customer"].n_unique())]
@@ -112,7 +112,7 @@ def knowledge_points(history: History, attacker: Attacker) -> pl.DataFrame:
 
 
 def danger_by_kind(risks: list[Score]) -> pl.DataFrame:
-    """Tell which kind of knowledge is dangerous: the risk of it alone, and what it adds to other knowledge on average.
+    """Return how dangerous each kind of knowledge is: its risk alone, and what it adds to others on average.
 
     `all items` is never known alone: it comes with how many, to which it is compared. The most dangerous comes first.
     """
@@ -150,7 +150,7 @@ class _Sides:
 
 
 def _with_knowledge(rows: pl.DataFrame) -> pl.DataFrame:
-    """Give each row what may be known of its basket."""
+    """Add to each row what may be known of its basket."""
     basket = ["customer", "date"]
     # As categories names group and join as fast as numbers, and one name is one number on both sides.
     rows = rows.select(pl.col("customer", "item").cast(pl.Categorical), "date")

@@ -34,7 +34,7 @@ def learn_baskets(knowledge: History, published: History) -> pl.DataFrame:
 
 
 def judge_baskets(claims: pl.DataFrame, original: History, knowledge: History) -> Score:
-    """Give the share of the unknown rows in partly known baskets that were claimed rightly; 0 if none.
+    """Return the share of the unknown rows in partly known baskets that were claimed rightly; 0 if none.
 
     The inputs have how many claims there were and the share of them that is right (precision). The baseline is what
     as many claims score that are drawn from all rows of their days.

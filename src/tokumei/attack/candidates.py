@@ -80,7 +80,7 @@ class People:
         return np.bincount(self.class_of, minlength=len(self.indices))
 
     def members(self, classes: Ints) -> tuple[Ints, Ints]:
-        """Give the people of some classes, and for each the number of its class among these."""
+        """Return the people of some classes, and for each the number of its class among these."""
         sizes = self.sizes[classes]
         at = np.repeat(np.arange(len(classes)), sizes)
         within = np.arange(len(at)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -139,7 +139,7 @@ class CandidateRecords:
         return np.bincount(self.class_of, minlength=self.n_classes)
 
     def fit(self, people: People, persons: Ints, records: Ints) -> Bools:
-        """Tell for each person, beside them a record, whether the record may be theirs."""
+        """Return for each person whether the record beside them may be theirs."""
         # Pairs of classes are far fewer than pairs of people and records, as a rule.
         first, pair_of = classes_of([people.class_of[persons], self.class_of[records]], len(persons))
         indices, labels = people.indices[people.class_of[persons[first]]], self.labels[self.class_of[records[first]]]
@@ -167,7 +167,7 @@ class Candidates:
     records: CandidateRecords
 
     def chunks(self) -> list[Ints]:
-        """Give classes of people that are compared at once, like beside like: few records fit any of them."""
+        """Return the classes of people to compare at once, similar ones together: few records fit any of them."""
         if not len(self.people.indices):
             return []
         order = np.arange(len(self.people.indices))
@@ -219,7 +219,7 @@ class Candidates:
         return class_of_group[group_of[n_classes:]]
 
     def counts(self) -> Ints:
-        """Give for each class of people the number of records that fit."""
+        """Return for each class of people the number of records that fit."""
         if self.only_class is not None:
             return np.append(self.records.sizes, 0)[self.only_class]
         out = np.zeros(len(self.people.indices), np.int64)
@@ -232,7 +232,7 @@ class Candidates:
         return out
 
     def matrices(self, chunks: Sequence[Ints] | None = None) -> Iterator[tuple[Ints, sparse.csr_array]]:
-        """Give the candidates as sparse matrices of ones: the people classes of a chunk × all record classes."""
+        """Yield the candidates as sparse matrices of ones: the people classes of a chunk × all record classes."""
         if self.only_class is not None:
             yield from self._looked_up(self.only_class, self.chunks() if chunks is None else chunks)
             return
@@ -269,7 +269,7 @@ class Candidates:
         return sorted(range(len(n_fitting)), key=n_fitting.__getitem__)
 
     def _possible(self, indices: Ints) -> Ints:
-        """Give the classes of records that could fit one of these people, judged a column at a time."""
+        """Return the classes of records that could fit one of these people, judged a column at a time."""
         possible = np.arange(self.records.n_classes)
         for column in self._telling_columns:
             low, high = int(indices[:, column].min()), int(indices[:, column].max())
@@ -279,7 +279,7 @@ class Candidates:
         return possible
 
     def _rows(self, column: int, indices: Ints, possible: Ints, n_words: int) -> Words:
-        """Give for each index the possible records that its value fits; all for a value that is not known."""
+        """Return for each index the records that its value may fit; all for a value that is not known."""
         sets, labels = self.records.sets[column], self.records.labels[possible, column]
         distinct, at = np.unique(indices, return_inverse=True)
         wanted = None
@@ -299,7 +299,7 @@ def packed(rows: Bools, n_words: int) -> Words:
 
 
 def classes_of(columns: Sequence[Ints], n_rows: int) -> tuple[Ints, Ints]:
-    """Give a row of each class of equal rows, and the class of each row."""
+    """Return a row of each class of equal rows, and the class of each row."""
     # Raised by one, since a value may be UNKNOWN.
     raised = [(column + 1).astype(np.int32) for column in columns]
     grouping = group_rows(raised, [int(column.max(initial=0)) + 1 for column in raised], n_rows)

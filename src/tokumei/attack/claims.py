@@ -53,7 +53,7 @@ class Claim:
 
 
 def claims_frame(public: PublicKnowledge, claims: Sequence[Claim]) -> pl.DataFrame:
-    """Give claims as a frame, judged where the original is there."""
+    """Return claims as a frame, judged where the original is there."""
     firsts, sizes = (public.first_rows + 1).tolist(), public.sizes.tolist()
     label_of = {name: public.labels_of_classes(name).tolist() for name in public.columns}
     truth = None if public.truth is None else ClassContents(public, public.truth)
@@ -96,7 +96,7 @@ class ClassContents:
         self._lists: dict[str, tuple[list[int], list[int], list[int]]] = {}
 
     def counts(self, column: str) -> sparse.csr_array:
-        """Give how many rows of each class have each value, by its index in the vocabulary."""
+        """Return how many rows of each class have each value, by its index in the vocabulary."""
         if column not in self._counts:
             vocabulary, original = self._truth.vocabulary(column), self._truth.original
             values = vocabulary.indices(original.frame[column], file=original.name)[self._rows]
@@ -106,7 +106,7 @@ class ClassContents:
         return self._counts[column]
 
     def holds(self, claim: Claim) -> bool | None:
-        """Tell whether a claim is true; None where a row of the class is nobody's."""
+        """Whether a claim is true; None where a row of the class is nobody's."""
         if claim.rule == "any":
             judged = [self.holds(one) for one in claim.reasons]
             return True if True in judged else None if None in judged else False
@@ -130,7 +130,7 @@ class ClassContents:
         return any(claim.least <= n <= claim.most for n in n_rows)
 
     def _is_outside(self, number: int) -> bool:
-        """Tell whether the rows of a class fit no class but their own."""
+        """Whether the rows of a class fit no class but their own."""
         table, own = self._truth.published.table, np.unique(self._rows[self._classes == number])
         records = CandidateRecords.of(self._truth, table.frame, table.name)
         people = People.of(self._truth, self._truth.original.frame, self._truth.original.name, rows=own)
@@ -146,7 +146,7 @@ class ClassContents:
         return _known_in(vocabulary, claim.leaves)
 
     def _values(self, column: str, number: int) -> list[tuple[int, int]]:
-        """Give the values of a class with the number of rows that have each."""
+        """Return the values of a class with the number of rows that have each."""
         if column not in self._lists:
             counts, missing = self.counts(column), self._truth.vocabulary(column).n_leaves
             values = np.where(counts.indices == missing, MISSING, counts.indices)
@@ -164,13 +164,13 @@ def _known_in(vocabulary: Vocabulary, leaves: Leaves) -> Leaves:
 
 
 def index_of_number(vocabulary: Vocabulary, number: Fraction) -> Leaves:
-    """Give the index of the leaf that is a number; none if no leaf is."""
+    """Return the index of the leaf that is a number; none if no leaf is."""
     found = vocabulary.index_of_number.get(number)
     return frozenset() if found is None else frozenset([found])
 
 
 def indices_of_labels(vocabulary: Vocabulary, labels: Sequence[str]) -> list[Leaves]:
-    """Give the indices that each label stands for."""
+    """Return the indices that each label stands for."""
     sets = vocabulary.leaf_sets(labels)
     out: list[set[int]] = [set() for _ in labels]
     for label, first, end in zip(sets.label.tolist(), sets.first.tolist(), sets.end.tolist(), strict=True):
@@ -183,7 +183,7 @@ def _among(found: Sequence[tuple[int, int]], leaves: Leaves) -> int:
 
 
 def least_by_cell(claims: Iterable[Claim]) -> dict[tuple[int, str], int]:
-    """Give for each class and column how many of its rows have a value that is known exactly."""
+    """Return for each class and column how many of its rows have a value that is known exactly."""
     best: dict[tuple[int, str, str | None], int] = {}
     for one in claims:
         if one.is_exact and one.class_number is not None and one.column is not None:

@@ -48,7 +48,7 @@ class Known:
 
     @cached_property
     def n_rows(self) -> Indices:
-        """Number of rows of each customer."""
+        """Assign numbers to of rows of each customer."""
         return np.bincount(self.owner, minlength=len(self.customers))
 
     @cached_property
@@ -124,7 +124,7 @@ def find_fitting(known: Known, cells: dict[str, PseudonymRows]) -> Floats:
 
 
 def _fitting(known: Known, cells: PseudonymRows) -> tuple[Indices, Floats]:
-    """Give the customers that fit the rows of one pseudonym, and the logarithm of the ways in which they do."""
+    """Return the customers that fit the rows of one pseudonym, and the logarithm of the ways in which they do."""
     may_fit = known.n_rows >= len(cells)
     ways = np.zeros(len(may_fit))
     pairs = []
@@ -146,7 +146,7 @@ def _fitting(known: Known, cells: PseudonymRows) -> tuple[Indices, Floats]:
 
 
 def _rows_in_reach(known: Known, cells: PseudonymRows, line: int) -> Indices:
-    """Give the known rows to look at for one row: those of its items or, where any item fits, of its dates."""
+    """Return the known rows to look at for one row: those of its items or, where any item fits, of its dates."""
     items, starts = cells.items[line], known.item_starts
     if items is not None:
         return np.concatenate([np.arange(starts[i], starts[i + 1]) for i in items] or [np.arange(0)])

@@ -65,7 +65,7 @@ def suppressed_rows(public: PublicKnowledge, readings: Sequence[LabelReading]) -
 
 
 def _level(reading: LabelReading, but: str | None = None) -> int | None:
-    """Give the one level that all labels of a column are of, those that nobody generalized aside; None if unsure."""
+    """Return the one level of all labels of a column, apart from untouched ones; None if unsure."""
     tree = reading.hierarchy
     if tree is None or any(reading.ranges[at] and not reading.are_of_a_tree for at in range(len(reading.labels))):
         return None

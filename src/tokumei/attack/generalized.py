@@ -31,7 +31,7 @@ class GeneralizedAttack(Protocol):
     """Finds the customers of a generalized release in its original; its fields are its options."""
 
     def guess(self, original: History, published: GeneralizedHistory) -> pl.DataFrame:
-        """Give the guesses to submit, the surest first: pseudonym, customer, confidence.
+        """Return the guesses to submit, the surest first: pseudonym, customer, confidence.
 
         A pseudonym that is left out is not guessed.
         """
@@ -53,7 +53,7 @@ class Generalized:
     alpha: str | float = field(default=str(LEVEL), metadata={"help": "Level of the test, for each attack."})
 
     def guess(self, original: History, published: GeneralizedHistory) -> pl.DataFrame:
-        """Give the guesses to submit, the surest first."""
+        """Return the guesses to submit, the surest first."""
         p, level = fraction_of(self.p, "p"), fraction_of(self.alpha, "alpha")
         known = Known.of(original)
         cells = cells_by_pseudonym(published, known)
@@ -77,7 +77,7 @@ class ItemsInCommon:
     n_guesses: int = field(default=N_GUESSES, metadata={"help": "Guesses to submit, the surest ones."})
 
     def guess(self, original: History, published: GeneralizedHistory) -> pl.DataFrame:
-        """Give the guesses to submit, the surest first."""
+        """Return the guesses to submit, the surest first."""
         known = Known.of(original)
         cells = cells_by_pseudonym(published, known)
         named = [
@@ -107,7 +107,7 @@ class SumOfQuantities:
     n_guesses: int = field(default=N_GUESSES, metadata={"help": "Guesses to submit, the surest ones."})
 
     def guess(self, original: History, published: GeneralizedHistory) -> pl.DataFrame:
-        """Give the guesses to submit, the surest first."""
+        """Return the guesses to submit, the surest first."""
         known = Known.of(original)
         cells = cells_by_pseudonym(published, known)
         quantity = known.values[2]
@@ -125,13 +125,13 @@ GENERALIZED_ATTACKS: dict[str, type[GeneralizedAttack]] = {
 
 
 def _middles(low: Floats, high: Floats, unknown: float) -> Floats:
-    """Give the middle of each range, and `unknown` for suppressed cells."""
+    """Return the middle of each range, and `unknown` for suppressed cells."""
     is_known = np.isfinite(low)
     return np.where(is_known, (np.where(is_known, low, 0) + np.where(is_known, high, 0)) / 2, unknown)
 
 
 def _vectors(weights: Floats, lines: Indices, items: Indices, n_lines: int, n_items: int) -> Any:
-    """Give the items of each line as a vector of length one."""
+    """Return the items of each line as a vector of length one."""
     counts = sparse.csr_matrix((weights, (lines, items)), shape=(n_lines, n_items))
     lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1))).ravel()
     return sparse.diags_array(1 / np.where(lengths > 0, lengths, 1)) @ counts

@@ -63,11 +63,11 @@ class HistoryThreat:
                 raise InputError.of(Text("{n} or more", n=least), option=name, value=value)
 
     def as_dict(self) -> dict[str, Any]:
-        """Give all that is assumed, for JSON."""
+        """Return the result assumptions for JSON."""
         return asdict(self)
 
     def attacked_months(self, history: History) -> list[int]:
-        """Give the months whose release is attacked."""
+        """Return the months whose release is attacked."""
         months = history.periods
         if self.period == "same":
             return months
@@ -146,7 +146,7 @@ THREATS: Mapping[str, HistoryThreat] = {
 
 
 def threat_of(threat: str | HistoryThreat, **changes: Any) -> HistoryThreat:
-    """Give a preset by name or the threat itself, with some of its assumptions changed."""
+    """Return a preset by name or the threat itself, with some of its assumptions changed."""
     if isinstance(threat, str):
         # Both spellings of the word are in use.
         name = threat.replace("neighbour", "neighbor").replace("_", "-")

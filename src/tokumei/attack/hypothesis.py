@@ -59,7 +59,7 @@ def fraction_of(value: str | float | Fraction, option: str) -> Fraction:
 
 @cache
 def n_needed(n: int, p: Fraction = CHANCE, level: Fraction = LEVEL) -> int:
-    """Give r(n): the fewest right guesses of n that prove a release unsafe, and n + 1 where none suffice."""
+    """Return r(n): the fewest right guesses of n that prove a release unsafe, and n + 1 where none suffice."""
     if n < 0 or not 0 < p < 1 or not 0 < level < 1:
         raise InputError.of("n of 0 or more, and p and the level between 0 and 1", value=f"{n}, {p}, {level}")
     # Everything times the denominator of pⁿ, so that whole numbers are added: fractions would be reduced each time.
@@ -86,12 +86,12 @@ def judge_guesses(
 
 
 def chances_in_class(size: int) -> list[Fraction]:
-    """Give the chance of 0, 1, … right when a class of indistinguishable customers is assigned blindly."""
+    """Return the chance of 0, 1, … right when a class of indistinguishable customers is assigned blindly."""
     return [Fraction(comb(size, right) * _n_derangements(size - right), factorial(size)) for right in range(size + 1)]
 
 
 def chance_of_proof(sizes: Iterable[int], p: Fraction = CHANCE, level: Fraction = LEVEL) -> Fraction:
-    """Give the chance that assigning all members of classes of these sizes blindly proves a release unsafe."""
+    """Return the chance that assigning all members of classes of these sizes blindly proves a release unsafe."""
     total, n = [Fraction(1)], 0
     for size in sizes:
         total, n = convolve(total, chances_in_class(size)), n + size

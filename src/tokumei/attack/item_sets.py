@@ -157,7 +157,7 @@ def _nearest(
 
 
 def _products(released: csr_array, by_item: csr_array) -> Iterator[tuple[int, Indices, Ratios]]:
-    """Give each row with the columns it shares an item with and the products."""
+    """Yield each row with the columns it shares an item with and the products."""
     n_block = max(1, BLOCK_CELLS // max(1, by_item.shape[1]))
     with step("comparing item sets", total=released.shape[0]) as bar:
         for start in range(0, released.shape[0], n_block):

@@ -128,7 +128,7 @@ class Tally:
 
 
 def verdict_of(tally: Tally) -> Verdict:
-    """Give the measures of what was counted."""
+    """Return the measures of what was counted."""
     n_customers = max(1, tally.n_customers)
     # A share of a customer's months spreads less than a customer found or not does: the interval is rather too wide.
     ends = enumerate((math.floor, math.ceil))
@@ -181,7 +181,7 @@ def verdict_of(tally: Tally) -> Verdict:
 def _judged(
     truth: pl.DataFrame, guesses: pl.DataFrame, customers: Sequence[str], periods: Sequence[int]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Give what is true and what is given of the customers and months that are judged; of others nothing is wrong."""
+    """Return the truth and the guesses of the judged customers and months; of others nothing is wrong."""
     everyone = pl.DataFrame({"customer": customers}, schema={"customer": pl.String})
     months = pl.DataFrame({"period": periods}, schema={"period": pl.Int32})
     right, given = (
@@ -195,13 +195,13 @@ def _judged(
 
 
 def _with_found(right: pl.DataFrame, given: pl.DataFrame) -> pl.DataFrame:
-    """Tell of each month that a customer has whether its pseudonym is among those given."""
+    """Add for each month that a customer has whether its pseudonym is among the guesses."""
     found = given.unique().with_columns(is_found=True)
     return right.join(found, on=[*KEYS, "pseudonym"], how="left").with_columns(pl.col("is_found").fill_null(False))
 
 
 def named_pseudonyms(cells: pl.DataFrame, given: pl.DataFrame) -> pl.DataFrame:
-    """Give the months and pseudonyms of which a customer was found: period, pseudonym, n_found and n_pairs.
+    """Return the months and pseudonyms of which a customer was found: period, pseudonym, n_found and n_pairs.
 
     A row of the pseudonym is named rightly in `n_found` of the `n_pairs` pairs of a customer who claims it in the
     guesses and one who has it in truth.
@@ -225,7 +225,7 @@ def found_customers(
 
 
 def _shares_found(cells: pl.DataFrame) -> pl.DataFrame:
-    """Give the share of the months of each customer who has any that are right."""
+    """Return the share of the months of each customer who has any that are right."""
     return cells.group_by("customer").agg(share=pl.col("is_found").mean())
 
 
@@ -300,7 +300,7 @@ def _blind_row_success(cells: pl.DataFrame, customers: Sequence[str], periods: S
 
 
 def wilson_interval(n_successes: float, n_trials: int) -> tuple[float, float]:
-    """Give the 95 % interval of a share."""
+    """Return the 95 % interval of a share."""
     # Not of scipy.stats, which takes longer to import than most attacks take; in its steps, for the same digits.
     from scipy.special import ndtri
 

@@ -176,7 +176,7 @@ class LabelReading:
         return False, Text("the labels may come from public bands")
 
     def children(self, label: int) -> Children | None:
-        """Give the nodes below a label of the hierarchy; None for a value, or where there is no hierarchy.
+        """Return the nodes below a label of the hierarchy; None for a value, or where there is no hierarchy.
 
         A label that says nothing has those of the coarsest level that tells anything.
         """

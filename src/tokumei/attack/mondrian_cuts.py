@@ -90,7 +90,7 @@ class _Boxes:
     last: Ints
 
     def wishes(self, groups: Ints) -> list[float]:
-        """Give what the labels of some groups together cost in each column, 0 where there is nothing to cut."""
+        """Return the joint cost of some groups' labels in each column, 0 where there is nothing to cut."""
         low, high = self.first[:, groups].min(axis=1), self.last[:, groups].max(axis=1)
         # As the method does, since rounding decides between columns that cost the same.
         weight = 1 / len(self.columns)
@@ -101,7 +101,7 @@ class _Boxes:
 
 
 def _cut(boxes: _Boxes, groups: Ints, sizes: Ints) -> tuple[list[Ints], _Column | None]:
-    """Give the parts that Mondrian cut some groups into, and along which column; none where that cannot be told."""
+    """Return the parts that Mondrian cut some groups into, and along which column; none if unclear."""
     wishes = boxes.wishes(groups)
     for at in sorted(range(len(wishes)), key=lambda at: -wishes[at]):
         if wishes[at] <= 0:
@@ -120,7 +120,7 @@ def _cut(boxes: _Boxes, groups: Ints, sizes: Ints) -> tuple[list[Ints], _Column 
 
 
 def _children(column: _Column, groups: Ints) -> list[Ints]:
-    """Give the groups by the child they lie below; all together if one lies below several."""
+    """Group by the child that each group lies below; all together if one lies below several."""
     first, last = column.first[groups].astype(np.int32), column.last[groups].astype(np.int32)
     here, low, high = np.zeros(len(groups), np.int64), first.min(keepdims=True), last.max(keepdims=True)
     keys = column.axis.keys(first, here, low, high)
@@ -130,7 +130,7 @@ def _children(column: _Column, groups: Ints) -> list[Ints]:
 
 
 def _median(column: _Column, groups: Ints, sizes: Ints) -> list[Ints] | None:
-    """Give both sides of the best place that lies between groups; all together if there is none, None if unsure."""
+    """Return both sides of the best cut between groups; all together if there is none, None if unsure."""
     order = groups[np.argsort(column.first[groups], kind="stable")]
     reach = np.maximum.accumulate(column.last[order])
     places = np.flatnonzero(reach[:-1] < column.first[order][1:])
@@ -164,7 +164,7 @@ def _next_to_cut(public: PublicKnowledge, column: _Column, lower: Ints, upper: I
 
 
 def _column(public: PublicKnowledge, reading: LabelReading, *, is_ranged: bool) -> _Column | None:
-    """Give a column as Mondrian cuts along it; None where its labels do not tell."""
+    """Return a column as Mondrian cuts along it; None where its labels do not show it."""
     if None in reading.labels:
         return None
     codes = public.labels_of_classes(reading.column)

@@ -24,7 +24,7 @@ class SharedClasses:
 
     @classmethod
     def of(cls, pair: TablePair) -> SharedClasses:
-        """Give the classes of both tables their numbers."""
+        """Assign numbers to the classes of both tables."""
         both = np.concatenate([pair.codes, pair.released_codes])
         if both.shape[1] == 0:
             # Without a quasi-identifier everyone looks the same.
@@ -41,7 +41,7 @@ class SharedClasses:
 
 
 def nearest_rows(classes: SharedClasses, values: Floats, published_values: Floats) -> Ints:
-    """Give for each published row the known row of its class with the nearest value, or NOBODY in an empty class.
+    """Return for each published row the known row of its class with the nearest value, or NOBODY in an empty class.
 
     Of two values as near the lower is taken, of equal values the first row.
     """
@@ -65,7 +65,7 @@ def nearest_rows(classes: SharedClasses, values: Floats, published_values: Float
 
 
 def as_guess(rows: npt.NDArray[np.int64]) -> pl.Series:
-    """Give rows as a guess: NOBODY is missing."""
+    """Return rows as a guess: NOBODY is missing."""
     guess = pl.Series("row", rows, dtype=pl.Int64)
     return guess.set(guess == NOBODY, None)
 

@@ -100,7 +100,7 @@ class PublicKnowledge:
         return int(self.sizes.min()) if self.method.k is None else self.method.k
 
     def labels_of_classes(self, column: str) -> Ints:
-        """Give the number of the label of each class."""
+        """Return the number of the label of each class."""
         if column not in self._class_labels:
             self._class_labels[column] = self.label_codes[column][self.first_rows]
         return self._class_labels[column]
@@ -117,7 +117,7 @@ class PublicKnowledge:
         return bool(told) and all(read_number(label) is not None or read_range(label) is not None for label in told)
 
     def vocabulary(self, column: str) -> Vocabulary:
-        """Give the leaves of a column as the public knows them, and what its labels stand for.
+        """Return the leaves of a column as the public knows them, and what its labels stand for.
 
         Without a hierarchy these are the values that stand in the release, the members of its sets and, of whole
         numbers, all from the least to the greatest end of a range.

@@ -25,7 +25,7 @@ class HistoryAttack(Protocol):
     """Finds customers in a release from knowledge of some purchases; its fields are its options."""
 
     def guess(self, knowledge: History, published: History) -> pl.DataFrame:
-        """Give the pseudonym believed to be each customer's in each month: customer, period, pseudonym.
+        """Return the pseudonym believed to be each customer's in each month: customer, period, pseudonym.
 
         A customer and month without a guess is left out. A guess is a function one way or the other: one pseudonym
         for a customer and month, or one customer for a pseudonym and month, who may then be given several.
@@ -36,7 +36,7 @@ class TableAttack(Protocol):
     """Finds people in a released table from knowledge of some of their columns; its fields are its options."""
 
     def guess(self, knowledge: Table, published: Table, *, seed: int) -> pl.Series:
-        """Give for each published row the row of the knowledge believed to be the same person's, counted from 0.
+        """Return for each published row the row of the knowledge believed to be the same person's, counted from 0.
 
         A row without a guess is missing. The roles of both tables say what may be compared.
         """
@@ -44,7 +44,7 @@ class TableAttack(Protocol):
 
 @runtime_checkable
 class DisclosureAttack(Protocol):
-    """Tells how much a released table gives away to somebody who knows people; its fields are its options."""
+    """Measures how much a released table gives away to somebody who knows people; its fields are its options."""
 
     needs: ClassVar[tuple[str, ...]]
     """What a scene must have besides the original and the release: sensitive, earlier, population."""

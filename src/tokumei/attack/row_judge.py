@@ -10,7 +10,7 @@ from tokumei.core.score import Score
 
 
 def judge_rows(guess: pl.Series, rows: pl.Series, n_known: int) -> Score:
-    """Give the share of published rows whose row of the original was found, from 0 (nobody, best) to 1.
+    """Return the share of published rows whose row of the original was found, from 0 (nobody, best) to 1.
 
     `guess` and `rows` count alike, both from 0 or both from 1; a missing guess is wrong. The baseline is drawing one of
     the `n_known` rows for each at random; the interval is of 95 %, rows being the trials.

@@ -104,7 +104,7 @@ def _tally(
 
 
 def _fitting(public: PublicKnowledge, truth: ThreatModel) -> tuple[People, sparse.csr_array]:
-    """Give all people of the original, and which classes of records each class of them fits."""
+    """Return all people of the original, and which classes of records each class of them fits."""
     table = truth.published.table
     records = CandidateRecords.of(truth, table.frame, table.name)
     people = People.of(truth, truth.original.frame, truth.original.name)

@@ -89,7 +89,7 @@ def _possible(fits: Bools) -> Bools:
 
 
 def _joined(pairs: Bools) -> Indices:
-    """Give pseudonyms numbers so that those with a customer in common have the same number."""
+    """Assign numbers to pseudonyms so that those with a customer in common have the same number."""
     n_lines, n_columns = pairs.shape
     lines, columns = pairs.nonzero()
     size = n_lines + n_columns
@@ -98,7 +98,7 @@ def _joined(pairs: Bools) -> Indices:
 
 
 def assign(belief: Belief) -> Indices:
-    """Give each pseudonym a customer of its own, the most likely in all; −1 where none is possible."""
+    """Assign each pseudonym a customer of its own, the most likely in all; −1 where none is possible."""
     # Here, since it takes as long to import as many an attack that does without it.
     from scipy.optimize import linear_sum_assignment
 
@@ -111,7 +111,7 @@ def assign(belief: Belief) -> Indices:
 
 
 def choose(belief: Belief, chosen: Indices, p: Fraction = CHANCE, level: Fraction = LEVEL) -> Indices:
-    """Give the pseudonyms whose guesses together have the best chance to prove the release unsafe.
+    """Return the pseudonyms whose guesses together have the best chance to prove the release unsafe.
 
     Whole classes are taken, the surest first, and the last perhaps in part: right guesses come together in a class,
     since the last member of a class is right when all others are.
@@ -140,7 +140,7 @@ def choose(belief: Belief, chosen: Indices, p: Fraction = CHANCE, level: Fractio
 
 
 def _chances_right(belief: Belief, chosen: Indices, members: list[int], sure: Floats) -> list[Floats]:
-    """Give the chances of 0, 1, … right among the first 1, 2, … members of a class."""
+    """Return the chances of 0, 1, … right among the first 1, 2, … members of a class."""
     size = len(members)
     chances: list[Floats] = []
     if size > LARGEST_CLASS_TRIED:

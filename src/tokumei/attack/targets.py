@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def target_people(threat_model: ThreatModel, seed: int, targets: Ints | None = None) -> People:
-    """Give what is known of the people who are in the release, or of these rows of the original."""
+    """Return what is known of the people who are in the release, or of these rows of the original."""
     if targets is None:
         return threat_model.once(("people", seed), lambda: target_people(threat_model, seed, threat_model.targets))
     known = threat_model.known_cells
@@ -30,7 +30,7 @@ def target_people(threat_model: ThreatModel, seed: int, targets: Ints | None = N
 
 
 def control_people(threat_model: ThreatModel, seed: int) -> People | None:
-    """Give what is known of people who are not in the release, where some are given."""
+    """Return what is known of people who are not in the release, where some are given."""
     if threat_model.control is None or not threat_model.control.height:
         return None
     known = threat_model.known_mask(threat_model.control.height, "control", seed)
@@ -38,7 +38,7 @@ def control_people(threat_model: ThreatModel, seed: int) -> People | None:
 
 
 def own_records(published: Published, targets: Ints, n_people: int) -> tuple[Ints, Ints]:
-    """Give the records of these targets: the index of each one's owner among the targets, and the record."""
+    """Return the records of these targets: the index of each one's owner among the targets, and the record."""
     owners = published.owners(n_people)
     # The last entry is that of NOBODY.
     index_of = np.full(n_people + 1, NOBODY)
@@ -57,7 +57,7 @@ def n_own_fitting(people: People, records: CandidateRecords, owners: Ints, own: 
 def drawn_success(
     name: str, chances: Floats, baseline: float, *, purpose: str, seed: int, inputs: Mapping[str, Any] | None = None
 ) -> Score:
-    """Let the attacker guess once for each person, right with that person's chance; what is expected is an input."""
+    """Guess once for each person, right with that person's chance; the expected success is an input."""
     drawn = int((generator(seed, purpose).random(len(chances)) < chances).sum())
     # Chances are shares of few numbers: to add up those that differ takes a tenth of the time.
     values, counts = np.unique(chances, return_counts=True)
@@ -73,7 +73,7 @@ def share_score(
     control: float | None = None,
     inputs: Mapping[str, Any] | None = None,
 ) -> Score:
-    """Give the share of people found, from 0 (nobody, best) to 1, with its 95 % interval."""
+    """Return the share of people found, from 0 (nobody, best) to 1, with its 95 % interval."""
     return Score(
         name,
         n_found / max(1, n_people),
@@ -87,5 +87,5 @@ def share_score(
 
 
 def share_of(flags: Bools) -> float:
-    """Give the share of those that are true."""
+    """Return the share of those that are true."""
     return int(flags.sum()) / max(1, len(flags))

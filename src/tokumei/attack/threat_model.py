@@ -34,7 +34,7 @@ class Published:
     rows: pl.Series
 
     def owners(self, n_people: int) -> Ints:
-        """Give the row of each record, or NOBODY."""
+        """Return the row of each record, or NOBODY."""
         if len(self.rows) != self.table.n_rows:
             expected = f"a row number for each of {self.table.n_rows:,} records"
             raise InputError.of(expected, file=self.table.name, value=f"{len(self.rows):,}")
@@ -138,7 +138,7 @@ class ThreatModel:
         return found
 
     def vocabulary(self, column: str) -> Vocabulary:
-        """Give the leaves of a column and what its labels stand for."""
+        """Return the leaves of a column and what its labels stand for."""
         if column not in self._vocabularies:
             column_of(self.original.frame, column, self.original.name)
             values = self.original.distinct(column)
@@ -156,7 +156,7 @@ class ThreatModel:
         return {}
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Give what was made under this key before, or make it: every attack reads the same people and records."""
+        """Return what was made under this key before, or make it: every attack reads the same people and records."""
         if key not in self._made:
             self._made[key] = make()
         return cast("T", self._made[key])
@@ -166,7 +166,7 @@ class ThreatModel:
         return {}
 
     def known_mask(self, n_people: int, group: str, seed: int) -> Bools | None:
-        """Tell which cells of some people are known, None for all; groups of people are drawn apart."""
+        """Return which cells of some people are known, None for all; groups of people are drawn apart."""
         if self.known_share >= 1:
             return None
         shape = (n_people, len(self.known_columns))
@@ -175,7 +175,7 @@ class ThreatModel:
 
 
 def column_of(frame: pl.DataFrame, column: str, name: str) -> pl.Series:
-    """Give a column; one that is not there is an InputError that lists those that are."""
+    """Return a column; one that is not there is an InputError that lists those that are."""
     if column not in frame.columns:
         raise InputError.of(f"a column of the table: {', '.join(frame.columns)}", file=name, column=column)
     return frame[column]

@@ -29,7 +29,7 @@ def truth_of(original: History, released: History) -> pl.DataFrame:
 
 
 def published(released: History, *, seed: int) -> History:
-    """Give what is published of a release: the rows that are left, in an order that tells nothing."""
+    """Return what is published of a release: the rows that are left, in an order that reveals nothing."""
     rows = released.kept
     order = np.asarray(generator(seed, "publish").permutation(rows.height))
     shown = History(rows[order], f"{released.name}, published")

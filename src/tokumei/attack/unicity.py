@@ -49,7 +49,7 @@ class Curve:
 
 
 def points_of(history: History, knows: str) -> pl.DataFrame:
-    """Give the points of each customer, each once: columns customer and point, a number."""
+    """Return the points of each customer, each once: columns customer and point, a number."""
     fields, _ = EXACTNESS[knows]
     rows = history.kept.select("customer", pl.struct(fields).rank("dense").alias("point"))
     return rows.unique().sort("customer", "point")
@@ -65,7 +65,7 @@ def draw_points(points: pl.DataFrame, n_points: int, *, seed: int) -> pl.DataFra
 
 
 def singled_out_from(points: pl.DataFrame, drawn: pl.DataFrame, n_points: int) -> pl.Series:
-    """Give for each customer, in order, by how many of the drawn points they are singled out; more than all if never.
+    """Return for each customer, in order, by how many of the drawn points they are singled out; more than all if never.
 
     Whoever else has the first point is a candidate, and stays one for as long as they have the next one too.
     """

@@ -100,12 +100,12 @@ class ClassCounts:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows counted."""
+        """Assign numbers to of rows counted."""
         return int(self.sizes.sum())
 
     @property
     def n_classes(self) -> int:
-        """Number of classes that occur."""
+        """Assign numbers to of classes that occur."""
         return len(self.sizes)
 
     @property
@@ -115,7 +115,7 @@ class ClassCounts:
 
     @property
     def n_unique(self) -> int:
-        """Number of classes, and so of rows, that are alone."""
+        """Assign numbers to of classes, and so of rows, that are alone."""
         return int((self.sizes == 1).sum())
 
     def domain(self, column: str) -> pl.Series:

@@ -143,7 +143,7 @@ class Table:
 
     @property
     def n_rows(self) -> int:
-        """Number of records."""
+        """Assign numbers to of records."""
         return self.frame.height
 
     def to_frame(self) -> Any:

@@ -11,7 +11,7 @@ from tokumei.exchange.offer import Offer, Recipient, check_offer
 def admitted(
     offer: Offer, offer_digest: str, recipients: Iterable[Recipient], *, without: Collection[str] = ()
 ) -> Offer:
-    """Give the next revision of an offer, with some recipients more and those of some keys no longer.
+    """Return the next revision of an offer, with added recipients and without those of some keys.
 
     One whose key is listed already is listed anew.
     """

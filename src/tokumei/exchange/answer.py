@@ -95,7 +95,7 @@ class Answered:
 
 
 def joints_of(offer: Offer, node: Node, k: int, given: Sequence[Given]) -> tuple[Joint, ...]:
-    """Give the joint nodes that a release at k would make finer, one for each criterion whose recipients get it.
+    """Return the joint nodes that a release at k would make finer, one for each criterion whose recipients get it.
 
     A release by a criterion with a large k is for a wide circle, and those in smaller circles know it too: so the
     joint node of each criterion up to k changes, and its cover (see `zones`) must hold that criterion's k.
@@ -159,7 +159,7 @@ def answer(
 
 
 def approvals_for(offer: Offer, zone: Zone) -> int:
-    """Give how many people must agree: in the zone of discretion at least one, where the offer names any."""
+    """Return how many people must agree: in the zone of discretion at least one, where the offer names any."""
     return max(offer.approvals_needed, int(zone == "discretion" and bool(offer.approvers)))
 
 

@@ -43,7 +43,7 @@ class Proven:
     k: int
 
     def as_dict(self) -> dict[str, object]:
-        """Give the class for JSON."""
+        """Return the class for JSON."""
         named = dict(zip(self.levels, self.labels, strict=True))
         return {"class": named, "levels": dict(self.levels), "least": self.least, "most": self.most, "k": self.k}
 
@@ -68,7 +68,7 @@ class Found:
         return not self.proven and not self.n_open and self.about != NO_TABLE
 
     def joined(self, other: Found) -> Found:
-        """Give what two attacks found, of two circles."""
+        """Return what two attacks found, of two circles."""
         proven = tuple(sorted((*self.proven, *other.proven), key=lambda each: (each.most, each.least)))
         return Found(
             max(self.k, other.k),
@@ -80,7 +80,7 @@ class Found:
         )
 
     def as_dict(self) -> dict[str, object]:
-        """Give what was found for JSON."""
+        """Return what was found for JSON."""
         return {
             "k": self.k,
             "about": self.about,

@@ -35,7 +35,7 @@ class LogHead:
     hash: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the head for JSON."""
+        """Return the head for JSON."""
         return {"number": self.number, "hash": self.hash}
 
 

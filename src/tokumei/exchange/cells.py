@@ -46,13 +46,13 @@ class CellSpace:
         return int(np.prod(self.shape, dtype=np.int64))
 
     def classes(self, node: Node) -> Ints:
-        """Give the class of each cell at a node, numbered by its labels."""
+        """Return the class of each cell at a node, numbered by its labels."""
         sizes = [int(codes[level].max()) + 1 for codes, level in zip(self.codes, node, strict=True)]
         parts = [codes[level][leaf] for codes, level, leaf in zip(self.codes, node, self.leaves, strict=True)]
         return np.asarray(np.ravel_multi_index(parts, sizes), np.int64)
 
     def labels(self, node: Node, number: int) -> Labels:
-        """Give the labels of a class by its number; None for a missing value."""
+        """Return the labels of a class by its number; None for a missing value."""
         sizes = [int(codes[level].max()) + 1 for codes, level in zip(self.codes, node, strict=True)]
         places = np.unravel_index(number, sizes)
         named = [
@@ -61,7 +61,7 @@ class CellSpace:
         return tuple(names[place] if place < len(names) else None for names, place in zip(named, places, strict=True))
 
     def numbered(self, node: Node, labels: Labels) -> int:
-        """Give the number of a class by its labels."""
+        """Return the number of a class by its labels."""
         sizes = [int(codes[level].max()) + 1 for codes, level in zip(self.codes, node, strict=True)]
         places = []
         for hierarchy, level, label, size in zip(self.lattice.hierarchies, node, labels, sizes, strict=True):
@@ -73,7 +73,7 @@ class CellSpace:
 
 
 def cell_counts(cells: CellSpace, classes: pl.DataFrame) -> Ints:
-    """Give the rows of each cell from the finest classes of a table."""
+    """Return the rows of each cell from the finest classes of a table."""
     counts = np.zeros(len(cells), np.int64)
     bottom = cells.lattice.bottom
     number_of = {int(number): place for place, number in enumerate(cells.classes(bottom))}

@@ -53,20 +53,20 @@ class CountedTable:
         self._ks: dict[Node, int] = {}
 
     def classes(self, node: Node) -> ClassCounts:
-        """Give the classes of a node by its labels, split by the columns that are carried along."""
+        """Return the classes of a node by its labels, split by the columns that are carried along."""
         at, counts = self._counts_for(node)
         indices = [index for index, level in enumerate(node) if level != at[index]]
         return counts.roll_up({self.lattice.attributes[index]: self._map(index, node[index]) for index in indices})
 
     def k(self, node: Node) -> int:
-        """Give the true k of a node; 0 where a class gives away too much of a column that is carried along."""
+        """Return the true k of a node; 0 where a class reveals too much of a column that is carried along."""
         if node not in self._ks:
             is_diverse = all(self._is_diverse(node, column) for column in self.carried)
             self._ks[node] = self.k_of_classes(node) if is_diverse else 0
         return self._ks[node]
 
     def k_of_classes(self, node: Node) -> int:
-        """Give the size of the smallest class of a node, whatever is carried along."""
+        """Return the size of the smallest class of a node, whatever is carried along."""
         return self.classes(node).over(self.lattice.attributes).k
 
     def smallest_of_all(self, node: Node) -> int:
@@ -111,7 +111,7 @@ class CountedTable:
         return self.sensitive.t is None or farthest(pairs, by, column) <= self.sensitive.t + 1e-12
 
     def _map(self, index: int, level: int) -> ColumnMap:
-        """Give what the labels counted become at a level."""
+        """Return the map from the labels counted to those of a level."""
         at, counts = self._counts_for(self.lattice.top)
         if (index, level) not in self._maps:
             recoding = relabeling(self.lattice.hierarchies[index], at[index], level)
@@ -119,7 +119,7 @@ class CountedTable:
         return self._maps[index, level]
 
     def _counts_for(self, node: Node) -> tuple[Node, ClassCounts]:
-        """Give counts that a node follows from."""
+        """Return counts that a node follows from."""
         if self._finest is not None and self.lattice.is_coarser_or_equal(node, self._finest[0]):
             return self._finest
         is_small = self.lattice.class_count(self.lattice.bottom) <= MOST_CLASSES
@@ -138,7 +138,7 @@ class CountedTable:
 
 
 def farthest(pairs: pl.DataFrame, by: Sequence[str], column: str) -> float:
-    """Give how far the shares of a column's values in a class are from those in all: the largest total variation."""
+    """Return how far a column's shares in a class are from those in all: the largest total variation."""
     size = pl.col(SIZE)
     # Under names of their own, whatever the columns are called.
     keys = {f"key {index}": pl.col(name) for index, name in enumerate(by)}
@@ -149,7 +149,7 @@ def farthest(pairs: pl.DataFrame, by: Sequence[str], column: str) -> float:
 
 
 def relabeling(hierarchy: Hierarchy, fine: int, coarse: int) -> Recoding:
-    """Give what the labels of one level become at a level that follows from it."""
+    """Return the map from the labels of one level to those of a level that follows from it."""
     label_of = dict(zip(hierarchy.labels_at(fine), hierarchy.labels_at(coarse), strict=True))
     values, labels = pl.Series(list(label_of), dtype=pl.String), pl.Series(list(label_of.values()), dtype=pl.String)
     return Recoding(hierarchy.attribute, values, labels, hierarchy.label_of_missing(coarse))

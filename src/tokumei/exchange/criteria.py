@@ -47,7 +47,7 @@ class Criterion:
         return cls(name, math.ceil(1 / risk - 1e-9), f"the provider's own, risk {risk:g}")
 
     def as_dict(self) -> dict[str, object]:
-        """Give the criterion for JSON."""
+        """Return the criterion for JSON."""
         return {"name": self.name, "k": self.k, "source": self.source}
 
 
@@ -77,7 +77,7 @@ def criterion_of(fields: Fields) -> Criterion:
 
 
 def check_distinct(criteria: Iterable[Criterion]) -> tuple[Criterion, ...]:
-    """Give the criteria, strictest first; two of one name are refused."""
+    """Return the criteria, strictest first; two of one name are refused."""
     listed = sorted(criteria, key=lambda one: (-one.k, one.name))
     names = [one.name for one in listed]
     if not listed or len(set(names)) < len(names):

@@ -61,25 +61,25 @@ class DeskFolder:
         return read_offer(self.folder / "offer.json")
 
     def revisions(self) -> list[tuple[Offer, Signed]]:
-        """Give all revisions of the offer, oldest first."""
+        """Return all revisions of the offer, oldest first."""
         return [read_offer(path) for path in sorted((self.folder / "revisions").glob("*.json"))]
 
     def digests(self) -> dict[int, str]:
-        """Give the digest of each revision."""
+        """Return the digest of each revision."""
         return {offer.revision: signed.digest for offer, signed in self.revisions()}
 
     def standing(self) -> set[str]:
-        """Give the digests of the revisions whose formula is still the one that stands."""
+        """Return the digests of the revisions whose formula is still in force."""
         now, _ = self.offer()
         same = [each for each in self.revisions() if (each[0].knowledge, each[0].slope) == (now.knowledge, now.slope)]
         return {signed.digest for _, signed in same}
 
     def release_path(self, digest: str) -> Path:
-        """Give where a release that was given is kept."""
+        """Return the path of a release that was given."""
         return self.folder / "private" / "releases" / f"{digest}.csv"
 
     def answered(self) -> set[str]:
-        """Give the digests of the requests that were answered, from the logs, which are verified."""
+        """Return the digests of the requests that were answered, from the logs, which are verified."""
         _, signed = self.offer()
         self.public_log.read(signed.key)
         return {link.payload.get("request", "") for link in self.private_log.read(signed.key)}
@@ -99,7 +99,7 @@ class DeskFolder:
         }
 
     def table(self) -> CountedTable:
-        """Give the table behind the offer; it is counted when it must be."""
+        """Return the table behind the offer; it is counted when it must be."""
         offer, _ = self.offer()
         found = self.source
         return CountedTable(
@@ -213,7 +213,7 @@ def check_request(desk: DeskFolder, request: Request, signed: Signed, answered: 
 
 
 def remembered(links: Sequence[Link]) -> Desk:
-    """Give what is out and what was refused for good, from the private log."""
+    """Return what is out and what was refused for good, from the private log."""
     given: list[Given] = []
     refused: list[Joint] = []
     for says in (link.payload for link in links if link.payload["what"] == "answer"):
@@ -263,12 +263,12 @@ def _is_removed(links: Sequence[Link]) -> bool:
 
 
 def commitment(nonce: str, digest: str) -> str:
-    """Give what the public log tells of a release: nothing to whoever lacks the request or the release."""
+    """Return what the public log has of a release: nothing to whoever lacks the request or the release."""
     return digest_of(f"{nonce} {digest}".encode()) if digest else ""
 
 
 def public_part(says: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what the public log tells of a line of the private one."""
+    """Return the public part of a line of the private log."""
     return {name: says[name] for name in PUBLIC_FIELDS if name in says}
 
 
@@ -288,7 +288,7 @@ def _catch_up(desk: DeskFolder, key: PrivateKey) -> LogHead:
 
 
 def _line(request: Request, signed: Signed, asked: Joint, found: Answered, approved: list[str]) -> dict[str, Any]:
-    """Give the line of the private log that tells of an answer."""
+    """Return the line of the private log for an answer."""
     return {
         "what": "answer",
         "request": signed.digest,
@@ -322,7 +322,7 @@ def _answer(offered: Signed, request: Signed, found: Answered, head: LogHead | N
 
 
 def _votes(offer: Offer, request: Signed, approvals: Sequence[tuple[Approval, Signed]]) -> tuple[set[str], set[str]]:
-    """Give the keys of those who approve of this request and of those who do not; others have no say."""
+    """Return the keys of those who approve of this request and of those who do not; others have no say."""
     about = [(each, by.key) for each, by in approvals if each.request == request.digest and by.key in offer.approvers]
     # Nobody approves of a request of their own.
     return (

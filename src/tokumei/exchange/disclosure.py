@@ -42,7 +42,7 @@ class Disclosed:
 
 
 def disclosed(offer: Offer, links: Sequence[Link]) -> list[Disclosed]:
-    """Give what was given, from the provider's log."""
+    """Return what was given, from the provider's log."""
     out = []
     for says in (link.payload for link in links if link.payload.get("outcome") == "served"):
         levels = zip(offer.hierarchies, says["node"], strict=True)
@@ -60,7 +60,7 @@ def disclosed(offer: Offer, links: Sequence[Link]) -> list[Disclosed]:
 
 
 def disclosure(offer: Offer, provider_key: str, links: Sequence[Link]) -> dict[str, Any]:
-    """Give the disclosure for JSON."""
+    """Return the disclosure for JSON."""
     given = disclosed(offer, links)
     return {
         "provider": offer.words.provider,
@@ -89,7 +89,7 @@ def disclosure(offer: Offer, provider_key: str, links: Sequence[Link]) -> dict[s
 
 
 def disclosure_text(offer: Offer, provider_key: str, links: Sequence[Link]) -> str:
-    """Give the disclosure as a page of Markdown."""
+    """Return the disclosure as a page of Markdown."""
     given = disclosed(offer, links)
     n_requests = sum(link.payload["what"] == "answer" for link in links)
     lines = [

@@ -44,7 +44,7 @@ class Signed:
         )
 
     def text(self) -> str:
-        """Give the document as it is written."""
+        """Return the document as it is written."""
         shape = {"tokumei": self.kind, "version": self.version, "body": self.body}
         return canonical({**shape, "signature": {"key": self.key, "value": self.signature}}) + "\n"
 
@@ -63,7 +63,7 @@ class Fields:
     asked: set[str] = field(default_factory=set)
 
     def text(self, name: str, *, one_of: Sequence[str] = (), most: int = 10_000) -> str:
-        """Give a text."""
+        """Return a text."""
         value = self._get(name)
         if not isinstance(value, str) or len(value) > most:
             raise self.fault(f"a text of at most {most:,} characters", name)
@@ -72,54 +72,54 @@ class Fields:
         return value
 
     def is_true(self, name: str) -> bool:
-        """Give true or false."""
+        """Return true or false."""
         value = self._get(name)
         if not isinstance(value, bool):
             raise self.fault("true or false", name)
         return value
 
     def whole(self, name: str, *, least: int = 0, most: int = 10**15) -> int:
-        """Give a whole number."""
+        """Return a whole number."""
         value = self._get(name)
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise self.fault(Text("a whole number from {n:,} to {m:,}", n=least, m=most), name)
         return value
 
     def number(self, name: str, *, least: float, most: float) -> float:
-        """Give a number."""
+        """Return a number."""
         value = self._get(name)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
             raise self.fault(Text("a number from {n:g} to {m:g}", n=least, m=most), name)
         return float(value)
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Give a list of texts."""
+        """Return a list of texts."""
         values = self.items(name)
         if not all(isinstance(value, str) for value in values):
             raise self.fault("a list of texts", name)
         return tuple(values)
 
     def wholes(self, name: str) -> dict[str, int]:
-        """Give whole numbers of 0 or more by name."""
+        """Return whole numbers of 0 or more by name."""
         inside = self.inside(name)
         return {each: inside.whole(each) for each in inside.shape}
 
     def items(self, name: str) -> list[Any]:
-        """Give a list of anything."""
+        """Return a list of anything."""
         value = self._get(name)
         if not isinstance(value, list):
             raise self.fault("a list", name)
         return value
 
     def objects(self, name: str) -> list[Fields]:
-        """Give a list of objects."""
+        """Return a list of objects."""
         return [
             Fields(_object(value, self.file, where := f"{self._path(name)}[{number}]"), self.file, where)
             for number, value in enumerate(self.items(name))
         ]
 
     def inside(self, name: str) -> Fields:
-        """Give the fields of an object."""
+        """Return the fields of an object."""
         return Fields(_object(self._get(name), self.file, self._path(name)), self.file, self._path(name))
 
     def done(self) -> None:

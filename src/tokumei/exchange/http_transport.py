@@ -53,7 +53,7 @@ class HttpTransport:
             raise NotAllowed("Releases and tokens go to other machines by https only.")
 
     def receive(self) -> list[Incoming]:
-        """Give the requests that wait; what was answered already and got lost on its way is sent again."""
+        """Return the waiting requests; what was answered already and got lost on its way is sent again."""
         self.publish()
         waiting = []
         for each in self._ask(f"{self._own}/pending")["requests"]:
@@ -65,7 +65,7 @@ class HttpTransport:
         return waiting
 
     def approvals(self) -> list[tuple[Approval, Signed]]:
-        """Give the approvals that the platform has; those that cannot be read have no say."""
+        """Return the platform's approvals; those that cannot be read have no say."""
         found = []
         for text in self._ask(f"{self._own}/pending")["approvals"]:
             try:
@@ -154,7 +154,7 @@ def read_token(path: Path) -> str:
 
 
 def _error_of(status: int, reason: str, text: bytes, server: str) -> TokumeiError:
-    """Give the error that an answer tells of, in its own words."""
+    """Return the error that an answer reports, in its own words."""
     try:
         said = str(json.loads(text)["message"])
     except (ValueError, KeyError, TypeError):

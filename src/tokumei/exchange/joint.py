@@ -44,7 +44,7 @@ KEPT = 10_000
 
 
 def joint_node(lattice: Lattice, nodes: Iterable[Node]) -> Node:
-    """Give the coarsest node that all of these follow from; the top if there are none."""
+    """Return the coarsest node that all of these follow from; the top if there are none."""
     joint = lattice.top
     for node in dict.fromkeys(nodes):
         joint = tuple(
@@ -55,7 +55,7 @@ def joint_node(lattice: Lattice, nodes: Iterable[Node]) -> Node:
 
 
 def joint_level(hierarchy: Hierarchy, one: int, other: int) -> int:
-    """Give the coarsest level that two levels follow from: the finer of the two where they nest."""
+    """Return the coarsest level that two levels follow from: the finer of the two where they nest."""
     finer = hierarchy.finer
     both = [
         level
@@ -66,7 +66,7 @@ def joint_level(hierarchy: Hierarchy, one: int, other: int) -> int:
 
 
 def published_tables(fitted: Fitted) -> list[Partitions]:
-    """Give the tables that a predictor publishes; a power law has none of its own (see `offering`)."""
+    """Return the tables that a predictor publishes; a power law has none of its own (see `offering`)."""
     if not isinstance(fitted, FittedMargins):
         return []
     tables: list[Partitions] = []
@@ -81,7 +81,7 @@ def published_tables(fitted: Fitted) -> list[Partitions]:
 
 
 def joiner(fitted: Fitted) -> Callable[[Node], bool]:
-    """Give what tells whether a node's table can stand beside what a predictor publishes: they are decomposable."""
+    """Return a test of whether a node's table fits what a predictor publishes: together they are decomposable."""
     if not isinstance(fitted, FittedMargins):
         return lambda _: True
     published = [as_keys(table) for table in published_tables(fitted)]
@@ -132,7 +132,7 @@ def are_decomposable(tables: Sequence[Mapping[int, bytes]]) -> bool:
 
 
 def as_keys(table: Partitions) -> dict[int, bytes]:
-    """Give the parts of a table as bytes; an attribute in one part tells nothing, and is left out."""
+    """Return the parts of a table as bytes; an attribute in one part reveals nothing, and is left out."""
     return {
         index: np.unique(parts, return_inverse=True)[1].astype(np.int64).tobytes()
         for index, parts in table.items()
@@ -163,7 +163,7 @@ def _is_ear(table: Mapping[int, bytes], others: Sequence[Mapping[int, bytes]]) -
 
 @lru_cache(maxsize=KEPT)
 def _shared(others: frozenset[bytes], key: bytes) -> bytes | None:
-    """Give what parts share with the joint parts of others; None if two of one shared part have no value in common."""
+    """Return what parts share with the joint parts of others; None if two with a shared part have no common value."""
     parts = _parts(key)
     joint = np.zeros_like(parts)
     for other in sorted(others):
@@ -185,7 +185,7 @@ def _follows(fine: bytes, coarse: bytes) -> bool:
 
 
 def _both(one: Ints, other: Ints) -> Ints:
-    """Give the coarsest parts that lie within parts of both, numbered anyhow but from 0."""
+    """Return the coarsest parts that lie within parts of both, numbered anyhow but from 0."""
     parts: Ints = np.unique(one * (int(other.max()) + 1) + other, return_inverse=True)[1].reshape(-1)
     return parts
 

@@ -47,7 +47,7 @@ def _check_margins(lattice: Lattice, fields: Fields) -> None:
 
 
 def _group_sizes(attributes: Fields, name: str) -> list[int]:
-    """Give the rows of each group of an attribute's values; the values themselves are looked up when they are used."""
+    """Return the rows of each group of an attribute's values; the values are looked up when they are used."""
     groups = attributes.items(name)
     is_sound = bool(groups) and all(
         isinstance(group, list)

@@ -52,12 +52,12 @@ class Lesson:
     n_lost: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the lesson for JSON."""
+        """Return the lesson for JSON."""
         return {"slope": self.slope, **self.quadrants.as_dict(), "s1": self.s1, "s2": self.s2, "n_lost": self.n_lost}
 
 
 def table_c(offer: Offer, links: Sequence[Link]) -> list[CountedNode]:
-    """Give all nodes that answers have counted, those with fewest classes first."""
+    """Return all nodes that answers have counted, those with fewest classes first."""
     ks: dict[Node, int] = {}
     for link in links:
         for joint in link.payload.get("joints", []):
@@ -66,7 +66,7 @@ def table_c(offer: Offer, links: Sequence[Link]) -> list[CountedNode]:
 
 
 def counted_nodes(offer: Offer, ks: Mapping[Node, int]) -> list[CountedNode]:
-    """Give table C of some nodes and their true k."""
+    """Return table C of some nodes and their true k."""
     lines = []
     for node, k in ks.items():
         prediction = offer.predict(node)
@@ -87,7 +87,7 @@ def lesson(offer: Offer, counted: Sequence[CountedNode], k: int) -> Lesson:
 
 
 def answers_until_tightening(offer: Offer, links: Sequence[Link]) -> int:
-    """Give how many answers must still be given before the formula may be made steeper.
+    """Return how many answers must still be given before the formula may be made steeper.
 
     The times are fixed beforehand: a steeper formula right after a refusal would tell why it was refused.
     """

@@ -20,12 +20,12 @@ LARGEST, FEWEST, MOST_NODES = 9, 6, 12
 
 
 def secret_of(key: PrivateKey, table: CountedTable) -> bytes:
-    """Give the secret of a table: all desks of it by one key refuse the same nodes by lot, and draw the same noise."""
+    """Return the secret of a table: its desks by one key refuse the same nodes by lot, and draw the same noise."""
     return hmac.new(key.secret, b"lots of " + table.digest.encode(), sha256).digest()
 
 
 def drawn(secret: bytes, what: str) -> np.random.Generator:
-    """Give random numbers for one purpose."""
+    """Return random numbers for one purpose."""
     return np.random.default_rng(int.from_bytes(hmac.new(secret, what.encode(), sha256).digest(), "big"))
 
 
@@ -35,7 +35,7 @@ def extra_steps(secret: bytes, what: str) -> int:
 
 
 def stepped(steps: Sequence[Step], needed: Step, extra: int) -> Step:
-    """Give the step so many after the first that is large enough; the last where there are no more."""
+    """Return the step so many after the first that is large enough; the last where there are no more."""
     first = next((index for index, each in enumerate(steps) if each >= needed), len(steps) - 1)
     return steps[min(first + extra, len(steps) - 1)]
 
@@ -55,7 +55,7 @@ def small_nodes(lattice: Lattice, *, largest: int | None = None, n_nodes: int | 
 def noisy_ks(
     table: CountedTable, nodes: Sequence[Node], public: Node, *, epsilon: float, secret: bytes
 ) -> list[tuple[int, int]]:
-    """Give the class count and a k with noise of each node; what follows from a public node is given as it is.
+    """Return the class count and a noisy k of each node; what follows from a public node has no noise.
 
     The k here is that of all classes that the labels make, 0 if one is empty: a row more or less changes it by 1 at
     most. With two-sided geometric noise of scale (number of nodes) / ε the numbers are ε-differentially private

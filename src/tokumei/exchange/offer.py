@@ -66,7 +66,7 @@ class Recipient:
     criterion: str
 
     def as_dict(self) -> dict[str, str]:
-        """Give the recipient for JSON."""
+        """Return the recipient for JSON."""
         return {"key": self.key, "name": self.name, "criterion": self.criterion}
 
 
@@ -135,7 +135,7 @@ class Offer:
         return self.criteria[0].k
 
     def criterion(self, name: str | None) -> Criterion:
-        """Give the criterion of a recipient; the strictest if none is named."""
+        """Return the criterion of a recipient; the strictest if none is named."""
         if name is None:
             return self.criteria[0]
         for one in self.criteria:
@@ -150,11 +150,11 @@ class Offer:
         )
 
     def recipient(self, key: str) -> Recipient | None:
-        """Give whom a key belongs to, if the offer lists it."""
+        """Return the owner of a key, if the offer lists it."""
         return next((one for one in self.recipients if one.key == key), None)
 
     def criteria_for(self, key: str | None) -> tuple[Criterion, ...]:
-        """Give the criteria that the owner of a key is served by, the strictest first."""
+        """Return the criteria that serve the owner of a key, the strictest first."""
         named = {one.criterion for one in self.recipients if one.key == key}
         return tuple(one for place, one in enumerate(self.criteria) if place == 0 or one.name in named)
 
@@ -166,7 +166,7 @@ class Offer:
         return cache(lambda node: steeper(self.fitted.predict(node), told_classes(self.lattice, node), self.slope))
 
     def joint(self, *nodes: Node) -> Node:
-        """Give the joint node of some nodes and the first release."""
+        """Return the joint node of some nodes and the first release."""
         return joint_node(self.lattice, [self.first_node, *nodes])
 
     @cached_property
@@ -176,7 +176,7 @@ class Offer:
 
     @cached_property
     def zone(self) -> Callable[[Node, int], Zoned]:
-        """Tell the zone of a joint node at a k, by what is published alone."""
+        """Return a function for the zone of a joint node at a k, from what is published alone."""
 
         def zone(node: Node, k: int) -> Zoned:
             return find_zone(
@@ -205,7 +205,7 @@ class Offer:
         return max(self.lots.allowed, self.lots.discretion)
 
     def body(self) -> dict[str, Any]:
-        """Give the offer for JSON."""
+        """Return the offer for JSON."""
         # The usual rule goes without saying, so that an earlier Tokumei can read the offer.
         rule = {} if self.rule == "low" else {"rule": self.rule}
         return rule | {
@@ -246,7 +246,7 @@ def told_classes(lattice: Lattice, node: Node) -> int:
 
 
 def steeper(prediction: Prediction, class_count: int, slope: float) -> Prediction:
-    """Give a prediction of a formula turned about the whole table: k − 1 divided by the class count to a power."""
+    """Return a prediction of a formula turned about the whole table: k − 1 divided by the class count to a power."""
     factor = class_count**-slope
     return Prediction(*(1 + (each - 1) * factor for each in (prediction.k, prediction.low, prediction.high)))
 
@@ -296,7 +296,7 @@ def _read_recipient(fields: Fields) -> Recipient:
 
 
 def read_alike(name: str) -> str:
-    """Give what a name is read as: however its letters are composed, spaced, wide or narrow, large or small."""
+    """Normalize a name for comparison: however its letters are composed, spaced, wide or narrow, large or small."""
     marks = (letter for letter in unicodedata.normalize("NFKC", name) if unicodedata.category(letter) != "Cf")
     return " ".join("".join(marks).split()).casefold()
 

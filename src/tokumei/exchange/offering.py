@@ -206,7 +206,7 @@ def _check_tells_no_level(table: CountedTable, column: str, attribute: str, k_p:
 
 
 def vetted_slope(offer: Offer, ks: Mapping[Node, int]) -> float:
-    """Give the least slope, from the offer's own on, with which the rule allows no node that fails."""
+    """Return the least slope, from the offer's own on, with which the rule allows no node that fails."""
     failing = [(node, one.k) for node, k in ks.items() for one in offer.criteria if k < one.k]
     for slope in (each for each in SLOPES if each >= offer.slope):
         turned = replace(offer, slope=slope)
@@ -245,12 +245,12 @@ def measured_gamma(offer: Offer, table: CountedTable, secret: bytes) -> Gamma:
 
 
 def odds(gamma: float, lot: float) -> float:
-    """Give the chance that a refused node fails: γ / (γ + (1 − γ)·lot)."""
+    """Return the chance that a refused node fails: γ / (γ + (1 − γ)·lot)."""
     return gamma / (gamma + (1 - gamma) * lot)
 
 
 def _lots(offer: Offer, gamma: Gamma, secret: bytes) -> Lots:
-    """Give lots by which a refused node is as likely to hold as to fail, at least: lot ≥ γ / (1 − γ).
+    """Return lots by which a refused node is at least as likely to hold as to fail: lot ≥ γ / (1 − γ).
 
     Steps beyond what is needed are drawn whether any is needed or not, lest a larger lot prove that some node fails.
     What a vetted offer allows holds, as everybody knows: there the least will do.
@@ -276,7 +276,7 @@ def with_new_lots(offer: Offer, table: CountedTable, secret: bytes) -> Offer:
 
 
 def release_text(classes: ClassCounts, lattice: Lattice) -> str:
-    """Give a release as CSV: one line for each class, in the order of the labels, with the number of its rows."""
+    """Write a release as CSV: one line for each class, in the order of the labels, with the number of its rows."""
     if SIZE in classes.columns:
         raise InputError.of("a column of another name, since releases count rows in it", column=SIZE)
     frame = classes.to_frame()
@@ -286,7 +286,7 @@ def release_text(classes: ClassCounts, lattice: Lattice) -> str:
 
 
 def read_release(text: str, attributes: Iterable[str], *, file: str | None = None) -> pl.DataFrame:
-    """Give the classes of a release over its quasi-identifiers, with the rows of each."""
+    """Return the classes of a release over its quasi-identifiers, with the rows of each."""
     wanted = list(attributes)
     try:
         frame = pl.read_csv(text.encode(), infer_schema=False).with_columns(pl.col(SIZE).cast(pl.Int64))
@@ -329,7 +329,7 @@ def _fit_margins(lattice: Lattice, count: Callable[[Node], ClassCounts], terms: 
 
 
 def _for_all(lattice: Lattice, levels: Mapping[str, int]) -> dict[str, int]:
-    """Give a level for each attribute: one that is not named is at the top, since it was not asked to be told."""
+    """Return a level for each attribute: one that is not named is at the top, since it was not requested."""
     lattice.node(levels)
     return lattice.levels(lattice.top) | dict(levels)
 

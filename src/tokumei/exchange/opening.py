@@ -39,7 +39,7 @@ class Opened:
     only_what_occurs: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the opening for JSON."""
+        """Return the opening for JSON."""
         offer = self.offer
         return {
             "nodes": offer.lattice.n_nodes,
@@ -129,7 +129,7 @@ def open_offer(
 
 
 def only_what_occurs(offer: Offer, table: CountedTable) -> tuple[str, ...]:
-    """Give the columns whose hierarchy seems to be made of the data, and tells of values of fewer than k rows."""
+    """Return the columns whose hierarchy seems made of the data, and shows values of fewer than k rows."""
     named = []
     for hierarchy in offer.hierarchies:
         counts = table.classes(offer.lattice.bottom).over([hierarchy.attribute])
@@ -151,7 +151,7 @@ def attack_own(offer: Offer, first_release: str, table: CountedTable) -> Found |
 
 
 def releases_at(desk: DeskFolder) -> list[PublishedCounts]:
-    """Give all releases of a desk that can be read: the first, and those given where its private half is here."""
+    """Return all readable releases of a desk: the first, and those given where its private half is here."""
     offer, signed = desk.offer()
     attributes = offer.lattice.attributes
     path = desk.folder / "first-release.csv"

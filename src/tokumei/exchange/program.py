@@ -80,7 +80,7 @@ class Program:
         return LinearConstraint(matrix, np.array(self._lows), np.array(self._highs))
 
     def solve(self, aim: npt.NDArray[np.float64]) -> Ints | None:
-        """Give a table that makes the aim least; None if there is no table at all."""
+        """Return a table that minimizes the aim; None if there is no table at all."""
         from scipy.optimize import Bounds, milp
 
         n = self.n_cells + self.n_switches

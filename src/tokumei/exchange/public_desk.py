@@ -46,7 +46,7 @@ def check_first_release(offer: Offer, content: bytes) -> None:
 
 
 def _check_revisions(folder: Path, key: str) -> list[str]:
-    """Give the digests of the revisions, each of which follows on the one before and is signed by the same key."""
+    """Return the digests of the revisions, each of which follows the one before and is signed by the same key."""
     digests: list[str] = []
     for path in sorted((folder / REVISIONS).glob("*.json")):
         offer, signed = read_offer(path)

@@ -13,7 +13,7 @@ from tokumei.exchange.transport import Incoming, Outgoing
 
 
 def repeat_answer(desk: DeskFolder, incoming: Incoming, key: PrivateKey) -> Outgoing | None:
-    """Give the answer that the desk's logs tell of, to the letter as it was; None if there was none.
+    """Return the answer in the desk's logs, exactly as it was; None if there was none.
 
     For transports that know whose a request is: who copies somebody's request must not get their release.
     """

@@ -34,7 +34,7 @@ class Request:
     nonce: str = field(default_factory=lambda: secrets.token_hex(NONCE_LENGTH // 2))
 
     def body(self) -> dict[str, Any]:
-        """Give the request for JSON."""
+        """Return the request for JSON."""
         return {
             "offer": self.offer,
             "levels": dict(self.levels),

@@ -61,7 +61,7 @@ class HashedTable:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
+        """Assign numbers to of rows."""
         return int(self.counts.sum())
 
     @cached_property
@@ -73,7 +73,7 @@ class HashedTable:
         )
 
     def over(self, columns: Mapping[int, Hashes]) -> tuple[Hashes, Ints]:
-        """Give one hash for each class of some columns, in order, and its rows."""
+        """Return one hash for each class of some columns, in order, and its rows."""
         mixed = np.zeros(len(self.counts), np.uint64)
         for number, values in columns.items():
             mixed = mixed * np.uint64(0x9E3779B97F4A7C15) + values[self.codes[number]]
@@ -82,7 +82,7 @@ class HashedTable:
         return hashes, np.bincount(index.reshape(-1), self.counts).astype(np.int64)
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the table for JSON."""
+        """Return the table for JSON."""
         held = io.BytesIO()
         flat = {f"level{c}_{n}": each for c, levels in enumerate(self.levels) for n, each in enumerate(levels)}
         np.savez_compressed(held, codes=self.codes, counts=self.counts, people=self.people, **flat)  # type: ignore[arg-type]
@@ -116,7 +116,7 @@ def hashed(table: CountedTable, key: bytes, people: Sequence[object] = ()) -> Ha
 
 
 def likeness(one: HashedTable, other: HashedTable) -> Likeness:
-    """Tell how alike two tables are, and whether that is because they are of the same people."""
+    """Compare two tables: how alike they are, and whether that is because they are of the same people."""
     has_people = bool(len(one.people) and len(other.people))
     if has_people:
         common = len(np.intersect1d(one.people, other.people, assume_unique=True))
@@ -134,7 +134,7 @@ def likeness(one: HashedTable, other: HashedTable) -> Likeness:
 
 
 def _pairings(one: HashedTable, other: HashedTable) -> Iterator[Pairing]:
-    """Give ways to match columns: by their values, without each in turn, and by how often values occur."""
+    """Yield ways to match columns: by their values, without each in turn, and by how often values occur."""
     known = _by_values(one, other)
     ways: list[Pairing] = [known, {**known, **_by_ranks(one, other, known)}, _by_ranks(one, other, {})]
     ways += [{place: pair for place, pair in known.items() if place != left_out} for left_out in known]
@@ -182,7 +182,7 @@ def _by_ranks(one: HashedTable, other: HashedTable, known: Pairing) -> Pairing:
 
 
 def _shared_values(one: tuple[Hashes, Ints], other: tuple[Hashes, Ints]) -> tuple[int, float]:
-    """Give how many values two columns share, and which share of the smaller's rows has one that both have."""
+    """Return how many values two columns share, and which share of the smaller's rows has one that both have."""
     (mine, counts), (yours, theirs) = (_added(*each) for each in (one, other))
     _, here, there = np.intersect1d(mine, yours, assume_unique=True, return_indices=True)
     fewer, at = (counts, here) if counts.sum() <= theirs.sum() else (theirs, there)
@@ -190,7 +190,7 @@ def _shared_values(one: tuple[Hashes, Ints], other: tuple[Hashes, Ints]) -> tupl
 
 
 def _closeness(one: HashedTable, other: HashedTable, pairing: Pairing) -> tuple[float, float]:
-    """Give the share of the smaller table's rows that the larger has, and the chance of counts as close as these."""
+    """Return the share of the smaller table's rows that the larger has, and the chance of counts as close as these."""
     ours = one.over({here: mine for here, (_, mine, _) in pairing.items()})
     theirs = other.over({there: yours for there, _, yours in pairing.values()})
     small, large = sorted((ours, theirs), key=lambda each: int(each[1].sum()))
@@ -202,7 +202,7 @@ def _closeness(one: HashedTable, other: HashedTable, pairing: Pairing) -> tuple[
 
 
 def chance_of(one: Ints, other: Ints) -> float:
-    """Give the chance that two samples of one population differ as little as these counts of the same classes.
+    """Return the chance that two samples of one population differ as little as these counts of the same classes.
 
     The test of homogeneity, its lower tail: Σ (a·√(B/A) − b·√(A/B))² / (a + b) is χ² with one degree of freedom fewer
     than there are classes. Classes that both lack are left out.
@@ -211,7 +211,7 @@ def chance_of(one: Ints, other: Ints) -> float:
 
 
 def chance_of_all(pairs: Iterable[tuple[Ints, Ints]]) -> float:
-    """Give the same for several pairs of counts, such as those of several columns."""
+    """Return the same for several pairs of counts, such as those of several columns."""
     found, freedom = 0.0, 0
     for one, other in pairs:
         both = (one + other) > 0
@@ -238,7 +238,7 @@ def _hashes(values: Any, key: bytes) -> Hashes:
 
 
 def _text(value: object) -> bytes:
-    """Give a value as it is compared: however its letters are composed, wide or narrow, large or small."""
+    """Normalize a value for comparison: however its letters are composed, wide or narrow, large or small."""
     if value is None:
         return b""
     return b"=" + unicodedata.normalize("NFKC", " ".join(str(value).split())).casefold().encode()

@@ -64,7 +64,7 @@ class SourceRegistry:
 
     @classmethod
     def beside(cls, key_file: Path, key: PrivateKey) -> SourceRegistry:
-        """Give the registry beside a key's file."""
+        """Return the registry beside a key's file."""
         return cls(key_file.with_suffix(".sources"), key)
 
     def source(
@@ -170,7 +170,7 @@ class SourceRegistry:
 
 
 def people_of(table: CountedTable, person: str) -> list[object]:
-    """Give the names of a table's people; one who has several rows is refused, since k counts rows."""
+    """Return the names of a table's people; one who has several rows is refused, since k counts rows."""
     counts = count_classes(table.source, [person], **table.reading)
     n_several = int((counts.sizes > 1).sum())
     if n_several:
@@ -193,7 +193,7 @@ def check_not_retired(folder: Path) -> None:
 
 
 def place_of(source: str) -> str:
-    """Give where a source is: a file by its own number and time, so that another name for it is no other source."""
+    """Return where a source is: a file by its own number and time, so that another name for it is no other source."""
     try:
         found = Path(source).stat()
     except OSError:

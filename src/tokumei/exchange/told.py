@@ -153,7 +153,7 @@ def knowledge_of(
 
 
 def vetted_nodes(offer: Offer) -> Iterator[tuple[Node, int]]:
-    """Give the nodes that a vetted offer tells to hold: all that it allows, by each of its criteria."""
+    """Yield the nodes that a vetted offer tells to hold: all that it allows, by each of its criteria."""
     for k in {one.k for one in offer.criteria}:
         yield from ((node, k) for node in offer.lattice if offer.zone(offer.joint(node), k).zone == "allowed")
 
@@ -172,7 +172,7 @@ def _finest(lattice: Lattice, held: Iterable[tuple[Node, int]]) -> list[tuple[No
 
 
 def knowledge_in(cells: CellSpace, offer: Offer, releases: Sequence[PublishedCounts], k: int) -> CellKnowledge:
-    """Give what an offer and releases of it tell, in cells of a larger lattice."""
+    """Return what an offer and its releases tell, in cells of a larger lattice."""
     known = knowledge_of(offer, releases, k)
     own = known.cells
     places = [cells.lattice.attributes.index(name) for name in offer.lattice.attributes]

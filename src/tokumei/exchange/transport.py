@@ -51,10 +51,10 @@ class Transport(Protocol):
     """Where requests come from and answers go to."""
 
     def receive(self) -> Iterable[Incoming]:
-        """Give the requests that wait for an answer."""
+        """Return the requests that wait for an answer."""
 
     def approvals(self) -> Sequence[tuple[Approval, Signed]]:
-        """Give all approvals that have arrived."""
+        """Return all approvals that have arrived."""
 
     def send(self, outgoing: Outgoing) -> None:
         """Hand over an answer; a request that got one other than to wait is not received again."""
@@ -68,7 +68,7 @@ class FolderTransport:
     outbox: Path
 
     def receive(self) -> list[Incoming]:
-        """Give the requests without an answer, in the order of their names."""
+        """Return the requests without an answer, in the order of their names."""
         found = []
         for path in sorted(self.inbox.glob(f"*{REQUEST_END}")):
             name = path.name.removesuffix(REQUEST_END)
@@ -82,7 +82,7 @@ class FolderTransport:
         return found
 
     def approvals(self) -> list[tuple[Approval, Signed]]:
-        """Give the approvals that can be read; others have no say."""
+        """Return the approvals that can be read; others have no say."""
         found = []
         for path in sorted(self.inbox.glob(f"*{APPROVAL_END}")):
             try:

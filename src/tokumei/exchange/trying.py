@@ -39,7 +39,7 @@ class Tried:
     rule: Rule = "low"
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the try for JSON."""
+        """Return the try for JSON."""
         return {
             "levels": dict(self.levels),
             "class_count": self.class_count,
@@ -79,7 +79,7 @@ class Connection:
 
 
 def try_node(offer: Offer, node: Node, *, criterion: str | None = None, given: Iterable[Node] = ()) -> Tried:
-    """Tell what an offer says of a node, given the nodes that are known to be out besides the first release."""
+    """Return what an offer says of a node, beside the nodes known to be out after the first release."""
     if node not in offer.lattice:
         raise InputError.of("a node of the offer", value=node)
     joint = offer.joint(node, *given)
@@ -107,7 +107,7 @@ def try_all(
 def connections(
     offer: Offer, attribute: str, values: pl.Series, *, own_levels: Sequence[Sequence[str]] | None = None
 ) -> list[Connection]:
-    """Tell at which levels of an attribute a user's own column connects to it.
+    """Return the levels of an attribute at which a user's own column connects to it.
 
     A value connects where its text is a label of the level, or a leaf below one. With a hierarchy of their own,
     given by the labels of their distinct values at each level, users see the finest level of theirs that connects.

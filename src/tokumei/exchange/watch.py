@@ -61,7 +61,7 @@ class Pair:
 
 
 def sameness(one: Offer, other: Offer) -> float:
-    """Give how nearly two offers have one formula, from 0 to 1, without the names that they use.
+    """Return how nearly two offers have one formula, from 0 to 1, ignoring their names.
 
     Margins: the share of rows that are counted alike, each attribute's counts in order of size; the smallest of all
     attributes. Power laws: 1 less how far their k are apart, in the logarithm, where they were fitted.
@@ -80,7 +80,7 @@ def sameness(one: Offer, other: Offer) -> float:
 
 
 def copies(offers: Sequence[Offer], first_releases: FirstReleases = ()) -> list[Pair]:
-    """Give the pairs of offers with one formula, or very nearly, and the same class counts.
+    """Return the pairs of offers with one formula, or very nearly, and the same class counts.
 
     Args:
         offers: what is looked over.
@@ -118,7 +118,7 @@ def _shapes(offer: Offer) -> list[tuple[int, ...]]:
 
 
 def _sizes(fitted: FittedMargins) -> list[list[int]]:
-    """Give the counts of each attribute in order of size, the attributes in order of their levels."""
+    """Return the counts of each attribute in order of size, the attributes in order of their levels."""
     by_shape = zip(fitted.lattice.hierarchies, fitted.margins, strict=True)
     keyed = [
         (tuple(len(level) for level in each.levels), sorted(m.sizes.tolist(), reverse=True)) for each, m in by_shape
@@ -127,13 +127,13 @@ def _sizes(fitted: FittedMargins) -> list[list[int]]:
 
 
 def _alike(ours: Sequence[int], theirs: Sequence[int]) -> float:
-    """Give the share of rows that two lists of counts have in common."""
+    """Return the share of rows that two lists of counts have in common."""
     both = list(zip_longest(ours, theirs, fillvalue=0))
     return sum(min(pair) for pair in both) / max(sum(max(pair) for pair in both), 1)
 
 
 def likeness(one: Offer, other: Offer) -> float:
-    """Give how alike two offers' formulas are, from 0 (nothing in common) to 1.
+    """Return how alike two offers' formulas are, from 0 (nothing in common) to 1.
 
     Margins: the share of people who are alike, mean over the attributes with the same values; 0 if there are none.
     Power laws: how near the slopes are, where the attributes have the same values.
@@ -150,7 +150,7 @@ def likeness(one: Offer, other: Offer) -> float:
 
 
 def partners(offers: Sequence[Offer], first_releases: FirstReleases = (), *, least: float = SIMILAR) -> list[Pair]:
-    """Give the pairs of offers for joint studies, most alike first; copies are none."""
+    """Return the pairs of offers for joint studies, most alike first; copies are none."""
     same = {(pair.first, pair.second) for pair in copies(offers, first_releases)}
     pairs = [
         Pair(one, other, found)
@@ -161,7 +161,7 @@ def partners(offers: Sequence[Offer], first_releases: FirstReleases = (), *, lea
 
 
 def tampering(offer: Offer, node: Node, classes: pl.DataFrame) -> list[str]:
-    """Tell what is odd about the classes of a release, as sentences; none if nothing is.
+    """Describe what is odd about the classes of a release; no sentences if nothing is.
 
     `classes` has the columns of the offer and the rows of each class.
     """
@@ -182,12 +182,12 @@ def tampering(offer: Offer, node: Node, classes: pl.DataFrame) -> list[str]:
 
 
 def rows_of(offer: Offer) -> int | None:
-    """Give the rows of the table, where the formula tells."""
+    """Return the rows of the table, where the formula tells."""
     return offer.fitted.n_rows if isinstance(offer.fitted, FittedMargins) else None
 
 
 def rows_of_first_release(offer: Offer, path: Path) -> list[int]:
-    """Give the rows of each class of an offer's first release; none where the file is not there or is another."""
+    """Return the rows of each class of an offer's first release; none where the file is missing or another."""
     if not path.is_file() or digest_of(content := path.read_bytes()) != offer.first_release.digest:
         return []
     sizes: list[int] = read_release(content.decode(), offer.lattice.attributes, file=str(path))[SIZE].to_list()
@@ -212,7 +212,7 @@ def _leaves(offer: Offer, name: str) -> frozenset[str] | None:
 
 
 def _shares(fitted: FittedMargins, name: str) -> Mapping[object, float]:
-    """Give the share of people of each group of an attribute's values."""
+    """Return the share of people of each group of an attribute's values."""
     margin = fitted.margins[fitted.lattice.attributes.index(name)]
     return {tuple(names): size / fitted.n_rows for names, size in margin.named_groups}
 

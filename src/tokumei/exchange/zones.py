@@ -76,7 +76,7 @@ def sentence(why: Why, judged: Prediction, k: int, rule: Rule) -> str:
 
 
 def _covers(lattice: Lattice, node: Node, can_join: Callable[[Node], bool]) -> Iterator[Node]:
-    """Give the node and finer ones that are decomposable with what is published, those with fewest classes first."""
+    """Yield the node and finer ones that are decomposable with what is published, those with fewest classes first."""
     waiting, seen = [(lattice.class_count(node), node)], {node}
     for _ in range(MOST_NODES):
         if not waiting:

@@ -82,7 +82,7 @@ def anonymize_history(
 def steps_of(
     method: Any, pipeline: Path | str | Mapping[str, Any] | None, hierarchy: Any, options: dict[str, Any]
 ) -> Pipeline:
-    """Give the methods that are asked for: one with its options, or those of a pipeline."""
+    """Return the methods that are asked for: one with its options, or those of a pipeline."""
     if (method is None) == (pipeline is None):
         raise InputError.of("either a method, as method='pseudonyms', or a pipeline")
     steps = Pipeline((_made(method, options),)) if pipeline is None else _pipeline(pipeline)
@@ -95,7 +95,7 @@ def generalizes(steps: Pipeline) -> bool:
 
 
 def carried_along(history: History, release: Release) -> pl.DataFrame | None:
-    """Give the carried columns beside the rows of a release, missing where a row was deleted."""
+    """Return the carried columns beside the rows of a release, missing where a row was deleted."""
     if history.carried is None:
         return None
     if release.rows is not None and release.rows.null_count():

@@ -110,7 +110,7 @@ def anonymize_table(
 
 
 def known_of(table: Table, hierarchies: Any) -> Known:
-    """Say what is known of a table in memory; it must have quasi-identifiers."""
+    """Return the facts of a table in memory; it must have quasi-identifiers."""
     if not table.quasi_identifiers:
         raise InputError.of("a quasi-identifier or more, as tk.Table(data, qi=['age'])", file=table.name)
     given = table.hierarchies if hierarchies is None else hierarchies
@@ -141,7 +141,7 @@ def promised(requirements: Sequence[Requirement], counts: ClassCounts) -> dict[s
 
 
 def shuffled(release: Release, seed: int) -> Release:
-    """Give the rows in an order drawn by the seed: the order of the original tells who is who."""
+    """Shuffle the rows by the seed: the order of the original tells who is who."""
     order = generator(seed, "order of released rows").permutation(release.frame.height)
     rows = None if release.rows is None else release.rows[order]
     return replace(release, frame=release.frame[order], rows=rows)
@@ -208,7 +208,7 @@ def row_facts(
     n_suppressed: int,
     recipe: Recipe,
 ) -> dict[str, Any]:
-    """Give what is told of a release by a method that works on rows."""
+    """Return the result-page facts of a release by a method that works on rows."""
     return {
         "method": part_name(method),
         "loss": None if loss is None else loss.value,
@@ -225,7 +225,7 @@ def row_facts(
 
 
 def search_facts(method: TableAnonymizer, decision: Generalization, counts: ClassCounts) -> dict[str, Any]:
-    """Give what is told of a release by levels."""
+    """Summarize a full-domain release for the result page."""
     return {
         "method": part_name(method),
         "levels": decision.levels,
@@ -244,7 +244,7 @@ def search_facts(method: TableAnonymizer, decision: Generalization, counts: Clas
 
 
 def search_columns(decision: Generalization, trees: Trees) -> list[dict[str, Any]]:
-    """Give the level of each column, and what it cost."""
+    """Return the level of each column, and what it cost."""
     shares = decision.loss.inputs["shares"]
     return [
         {"column": name, "level": level, "of": trees.of_columns[name].height, "loss": shares.get(name)}

@@ -40,11 +40,11 @@ class AppliedRecipe(Result):
 
     @property
     def n_suppressed(self) -> int:
-        """Number of rows that were left out."""
+        """Assign numbers to of rows that were left out."""
         return self.n_original - self.release.frame.height
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all as `tokumei anonymize apply --json` prints it."""
+        """Return the result as `tokumei anonymize apply --json` prints it."""
         return {
             "rows": self.release.frame.height,
             "suppressed": self.n_suppressed,
@@ -53,7 +53,7 @@ class AppliedRecipe(Result):
         }
 
     def sections(self) -> Sequence[Section]:
-        """Give how many rows are released, and which columns are not."""
+        """Return how many rows are released, and which columns are not."""
         facts = Facts(
             {"rows": self.release.frame.height, "suppressed": self.n_suppressed, "levels": "as in the recipe"}
         )
@@ -114,7 +114,7 @@ def apply(
 
 
 def recipe_columns(recipe: Any) -> list[str]:
-    """Give the columns that a recipe anonymizes."""
+    """Return the columns that a recipe anonymizes."""
     return quasi_identifiers_of(_recipe_of(recipe))
 
 

@@ -42,7 +42,7 @@ class Asked:
         return self.k_map is not None or self.delta_presence is not None
 
     def sensitive_columns(self) -> list[str]:
-        """Give the columns that the requirements name, without making them."""
+        """Return the columns that the requirements name, without making them."""
         named = [column for name in OF_COLUMNS for column in getattr(self, name) or {}]
         given = [column for one in self.requirements_given for column in one.sensitive_columns]
         return list(dict.fromkeys([*named, *given]))

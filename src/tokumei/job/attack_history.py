@@ -65,7 +65,7 @@ class Guesses(Result):
         return [Facts(self.facts), *cells, *([] if self.success is None else [success_rows(self.success)])]
 
     def to_frame(self) -> Any:
-        """Give the guesses."""
+        """Return the guesses."""
         return as_kind(self.guesses, self.frame_kind)
 
     def write(self, out: Path, form: str = TABLE) -> None:
@@ -149,7 +149,7 @@ def attack_history(
 
 
 def announce(part: Any, name: str, known: History, seen: History) -> None:
-    """Say what an attack that can tell is expected to take; refuse one that the machine cannot hold."""
+    """Announce the expected cost of an attack; refuse one that the machine cannot hold."""
     estimate = getattr(part, "estimate", None)
     if estimate is None:
         return
@@ -169,7 +169,7 @@ def announce(part: Any, name: str, known: History, seen: History) -> None:
 
 
 def machine_bytes() -> float:
-    """Give the memory of this machine; without end where it cannot be told."""
+    """Return the memory of this machine; infinite if unknown."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -177,14 +177,14 @@ def machine_bytes() -> float:
 
 
 def success_of(verdict: Verdict) -> dict[str, Any]:
-    """Give the measures of a verdict by name."""
+    """Return the measures of a verdict by name."""
     names = ("found", "row", "cell", "month", "pseudonym", "transaction")
     scores = {name: getattr(verdict, name) for name in names}
     return {name: score.as_dict() for name, score in scores.items() if score is not None}
 
 
 def success_rows(success: Mapping[str, Any]) -> Rows:
-    """Give the measures as a table for people."""
+    """Return the measures as a table for people."""
     rows = [[name, one["value"], one["baseline"], one.get("interval")] for name, one in success.items()]
     return Rows(["success", "value", "guessing blindly", "95 % interval"], rows)
 

@@ -119,7 +119,7 @@ class TableAttack(Result):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all as `tokumei attack table --json` prints it."""
+        """Return the result as `tokumei attack table --json` prints it."""
         found = {name: {key: score.as_dict() for key, score in each.items()} for name, each in self.scores.items()}
         deduced = {one.title: dict(one.deduced.facts) for one in self.tried if one.deduced is not None}
         more = {"deduced": deduced} if deduced else {}
@@ -151,7 +151,7 @@ class TableAttack(Result):
         return pl.concat(found) if found else None
 
     def sections(self) -> Sequence[Section]:
-        """Give the scores of each attack with what they say, and the facts."""
+        """Return the scores of each attack with what they say, and the facts."""
         parts: list[Section] = []
         for one in self.tried:
             rows = [
@@ -165,7 +165,7 @@ class TableAttack(Result):
         return [*parts, Facts({**self.facts, **out})]
 
     def to_frame(self) -> Any:
-        """Give all scores as one frame."""
+        """Return all scores as one frame."""
         from tokumei.core.result import frame_of
 
         rows = [
@@ -413,7 +413,7 @@ def chosen_attacks(attack: Any, options: Mapping[str, Any]) -> dict[str, Disclos
 
 
 def _for_each_sensitive(part: Any, columns: Sequence[str]) -> list[tuple[str | None, DisclosureAttack]]:
-    """Let an attack that learns one column learn each of several in turn, where none is named."""
+    """Repeat an attack that learns one column for each sensitive column, where none is named."""
     if len(columns) > 1 and getattr(part, "sensitive", None) == "":
         return [(column, replace(part, sensitive=column)) for column in columns]
     return [(None, part)]
@@ -474,6 +474,6 @@ def _example(found: Mapping[str, Any]) -> str:
 
 
 def _numbers_of(score: Score) -> list[Any]:
-    """Give the share found, its interval, and what blind guessing and the control group score."""
+    """Return the share found, its interval, and what blind guessing and the control group score."""
     interval = "–" if score.interval is None else f"{score.interval[0]:.3g} – {score.interval[1]:.3g}"
     return [score.value, interval, score.baseline, score.control]

@@ -38,12 +38,12 @@ class Matching:
     in_order: bool = False
 
     def given(self) -> str | None:
-        """Give the name of a way that was asked for."""
+        """Return the name of a way that was asked for."""
         ways = {"id": self.person, "rows": self.rows, "against-rows": self.against_rows or None}
         return next((name for name, way in ways.items() if way is not None), "in-order" if self.in_order else None)
 
     def rows_of_each(self, files: Sequence[Any]) -> list[Any] | None:
-        """Give the rows of the original of each release; None where a column or the order says whose each row is.
+        """Return the rows of the original of each release; None where a column or the order matches them.
 
         Releases are shuffled unless they were asked to keep their order, so that row n of two is hardly ever one
         person: to compare them row by row unasked would call dangerous what is safe, or safe what is dangerous.
@@ -106,7 +106,7 @@ def compare_releases(
 
 
 def describe_comparison(together: Mapping[str, Any]) -> str:
-    """Say in a sentence what comparing the releases gives away, and of which sensitive values."""
+    """Summarize what comparing the releases gives away, and of which sensitive values."""
     compared = f"Comparing the {together['releases']} releases"
     before = f"where each alone keeps everybody among at least {_listed([str(k) for k in together['k_alone']])}"
     if together["k"] == 1:
@@ -160,7 +160,7 @@ def _name(file: Any, place: int) -> str:
 
 
 def _own_rows(file: Any) -> Any:
-    """Give the rows that a release of this process knows of itself, counted from 1."""
+    """Return the rows that a release of this process knows of itself, counted from 1."""
     return file.rows + 1 if isinstance(file, TableRelease) and file.rows is not None else None
 
 

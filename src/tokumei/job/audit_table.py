@@ -64,7 +64,7 @@ class TableAudit(Result):
         return all(one["holds"] for one in self.requirements)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all as `tokumei audit --json` prints it."""
+        """Return the result as `tokumei audit --json` prints it."""
         counts = self.counts
         listed = [{"role": self.roles.get(one.column, ""), **one.as_dict()} for one in self.columns]
         return {
@@ -82,7 +82,7 @@ class TableAudit(Result):
         }
 
     def sections(self) -> Sequence[Section]:
-        """Give the classes, the measures, the columns, and what holds."""
+        """Return the classes, the measures, the columns, and what holds."""
         counts = self.counts
         facts = {"rows": counts.n_rows, "classes": counts.n_classes, "k": counts.k, "unique": counts.n_unique}
         rows = [["", name, score.value, _direction(score)] for name, score in self.measured.classes.items()]
@@ -210,12 +210,12 @@ def audit_release(release: TableRelease, **options: Any) -> TableAudit:
 
 
 def _listed(given: Any) -> list[Any]:
-    """Give what was handed over as a list, be it several or one."""
+    """Return the argument as a list, be it several or one."""
     return list(given) if isinstance(given, (list, tuple)) else [given]
 
 
 def released_table(release: TableRelease) -> Table:
-    """Give a release as a table with the roles of its original."""
+    """Return a release as a table with the roles of its original."""
     frame, original = release.table, release.original
     if original is None:
         raise InputError.of("a release that is in this process")
@@ -246,7 +246,7 @@ def rows_by_class_size(counts: ClassCounts) -> list[tuple[int, int, int]]:
 
 
 def _checked(requirement: Requirement, counts: ClassCounts) -> dict[str, Any]:
-    """Say whether a requirement holds in all classes, and what was achieved."""
+    """Check a requirement in all classes, with the value achieved."""
     return {
         "requirement": in_words(requirement),
         "holds": bool(requirement.holds_in(counts).all()),
@@ -272,7 +272,7 @@ def _stated(
 
 
 def _promised(recipe: Any) -> list[dict[str, Any]]:
-    """Say whether what a recipe promises by its method can still be relied on."""
+    """Check whether what a recipe promises by its method can still be relied on."""
     if recipe is None:
         return []
     options = (recipe if isinstance(recipe, Recipe) else read_recipe(recipe)).options

@@ -21,7 +21,7 @@ MOST_PAIRS, MOST_MONTHS, MOST_ITEMS, BINS = 12, 24, 8, 8
 
 
 def correlations(original: Table, released: pl.DataFrame) -> list[dict[str, Any]]:
-    """Give Pearson's correlation of each two columns of numbers before and after, those that moved most first.
+    """Return Pearson's correlation of each two columns of numbers before and after, those that moved most first.
 
     A released label counts as the numbers that it stands for, as `correlation-error` counts them.
     """
@@ -90,7 +90,7 @@ def _binned(values: pl.Series, edges: Sequence[float]) -> pl.Series:
 def _shares(
     before: pl.Series, after: pl.Series, *, most: int, in_order: bool | Sequence[str] = False
 ) -> list[dict[str, Any]]:
-    """Give the shares of values on both sides: in their order, or the most frequent first; the rest is `other`."""
+    """Return the shares of values on both sides: in their order, or the most frequent first; the rest is `other`."""
     ours, theirs = _counted(before), _counted(after)
     names = [name for name in (ours | theirs) if name is not None]
     if in_order is True:

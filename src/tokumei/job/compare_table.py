@@ -44,7 +44,7 @@ class MethodComparison(Result):
     frame_kind: str = "polars"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all as `tokumei compare --json` prints it."""
+        """Return the result as `tokumei compare --json` prints it."""
         return {
             "rows": self.n_rows,
             "classes": self.n_classes,
@@ -54,7 +54,7 @@ class MethodComparison(Result):
         }
 
     def sections(self) -> Sequence[Section]:
-        """Give the table of methods."""
+        """Return the table of methods."""
         rows = [
             [
                 one["method"],
@@ -172,7 +172,7 @@ class _Rows:
 
 
 def _usual(goal: Goal) -> list[str]:
-    """Give all searches but the slow oracle and, where they are measured by the same loss, local recodings."""
+    """Return all searches but the slow oracle and, where they are measured by the same loss, local recodings."""
     recoders = [name for name in TABLE_ANONYMIZERS if hasattr(TABLE_ANONYMIZERS.get(name), "recode_locally")]
     usual = [name for name in searches() if name not in LEFT_OUT]
     return [*usual, *(recoders if part_name(goal.loss) == "ncp" else [])]
@@ -196,7 +196,7 @@ def _methods(listed: Sequence[Any]) -> dict[str, Any]:
 def _run(
     name: str, goal: Goal, rows: _Rows, counts: ClassCounts, trees: Trees, failed: list[CannotAnonymize]
 ) -> dict[str, Any]:
-    """Give what a method found, or why it did not."""
+    """Return what a method found, or why it failed."""
     try:
         run = _by_rows if isinstance(goal.method, LocalRecoder) else _by_levels
         return {"method": name, **run(rows, counts, trees, goal)}

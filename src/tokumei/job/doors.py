@@ -234,7 +234,7 @@ def knowledge(history: Any, release: Any = None, **options: Any) -> Any:
 
 
 def _with_roles(data: Any, qi: Any, options: dict[str, Any]) -> Any:
-    """Give a frame or file with quasi-identifiers as a table; what has roles already takes no others."""
+    """Convert a frame or file with quasi-identifiers to a table; what has roles already takes no others."""
     if qi is None:
         return data
     if type(data).__module__.startswith("tokumei."):
@@ -244,7 +244,7 @@ def _with_roles(data: Any, qi: Any, options: dict[str, Any]) -> Any:
 
 
 def _pair(job: str, original: Any, release: Any, options: dict[str, Any]) -> tuple[Any, Any]:
-    """Give an original and its release; a release that knows its original may stand alone."""
+    """Return an original and its release; a release that knows its original may stand alone."""
     original = _with_roles(original, options.pop("qi", None), options)
     if release is not None:
         return original, release

@@ -62,5 +62,5 @@ def write_dossier(done: Any, key: PrivateKey | None = None) -> Path:
 
 
 def signed_bytes(dossier: Mapping[str, Any]) -> bytes:
-    """Give what a signature is over: everything but the signature, in one spelling."""
+    """Return the bytes that a signature covers: everything but the signature, in one spelling."""
     return canonical({name: value for name, value in dossier.items() if name != "signature"}).encode()

@@ -35,11 +35,11 @@ class TableFrontier(Result):
     frame_kind: str = "polars"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all for JSON."""
+        """Return the result for JSON."""
         return {"rows": self.n_rows, "loss_name": self.loss_name, "releases": [dict(one) for one in self.releases]}
 
     def sections(self) -> Sequence[Section]:
-        """Give the table of releases."""
+        """Return the table of releases."""
         head = ["method", "k", "may suppress", f"loss ({self.loss_name})", "found", "suppressed", ""]
         rows = [
             [
@@ -105,7 +105,7 @@ def frontier_table(
 def _try(
     table: Table, name: str, options: Mapping[str, Any], k: int, share: float, seed: int, asked: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Give what one release lost and how many people are found in it, or why there is none."""
+    """Return what one release lost and how many people are found in it, or why there is none."""
     try:
         done = anonymize_table(table, method=name, k=k, suppress=share, seed=seed, **asked, **options).to_dict()
     except CannotAnonymize as error:

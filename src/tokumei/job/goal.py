@@ -121,7 +121,7 @@ def counted_on_engine(
 
 
 def method_of(method: Any, options: Mapping[str, Any]) -> tuple[TableAnonymizer, dict[str, Any]]:
-    """Give the method that is named or given, and the options left that are not its own."""
+    """Return the method by name or part, and the options left that are not its own."""
     if not isinstance(method, str):
         if not isinstance(method, (TableSearch, LocalRecoder, Perturber)):
             raise InputError.of("a method for tables by its name", option="method", value=type(method).__name__)
@@ -143,7 +143,7 @@ def with_own_k(method: TableAnonymizer, asked: Asked) -> tuple[TableAnonymizer, 
 
 
 def trees_of(known: Known, method: TableAnonymizer, asked: Asked) -> Trees:
-    """Give the hierarchies that a method needs: those given, and made ones where none was named.
+    """Return the hierarchies that a method needs: those given, and made ones where none was named.
 
     A local recoding takes numbers as they are. A folder is meant to hold one for each column, and one that it lacks is
     an error, not a reason to make another in silence.
@@ -198,7 +198,7 @@ def goal_of(known: Known, method: TableAnonymizer, asked: Asked, wishes: Wishes,
 
 
 def loss_of(loss: Any, prices: Any = None) -> Loss:
-    """Give the loss that is named or given; ncp if none is."""
+    """Return the loss by name or part; ncp by default."""
     if loss is not None and not isinstance(loss, str):
         return loss  # type: ignore[no-any-return]
     name = loss or DEFAULT_LOSS
@@ -236,7 +236,7 @@ def refuse_left(left: Mapping[str, Any], method: Any, known: Iterable[str], job:
 
 
 def _numeric(known: Known, found: Mapping[str, Hierarchy]) -> list[str]:
-    """Give the quasi-identifiers whose values, and whose hierarchy's leaves, are all numbers."""
+    """Return the quasi-identifiers whose values, and whose hierarchy's leaves, are all numbers."""
     if known.numeric is not None:
         return list(known.numeric)
     numbers = [name for name in known.quasi_identifiers if is_of_numbers(_as_text_or_number(known.values(name)))]

@@ -47,7 +47,7 @@ class Hardened(Result):
     sampled: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as `tokumei harden --json` prints it."""
+        """Return the result as `tokumei harden --json` prints it."""
         attacks = [
             {"attack": attack, "known": known, "before": share, "after": self.found.after.get((attack, known))}
             for (attack, known), share in self.found.before.items()
@@ -60,7 +60,7 @@ class Hardened(Result):
         return {**self.facts, "attacks": attacks, "costs": costs, "tried": tried, "left_out": dict(self.left_out)}
 
     def sections(self) -> Sequence[Section]:
-        """Give what was done, what each attack finds now, what each measure lost, and what else was tried."""
+        """Return what was done, what each attack finds now, what each measure lost, and what else was tried."""
         rows = [
             [attack, f"{known} %", share, self.found.after.get((attack, known))]
             for (attack, known), share in sorted(self.found.before.items(), key=lambda one: -one[1])
@@ -181,7 +181,7 @@ def _checked(bound: float, draws: int, changes: Sequence[str] | None) -> list[st
 def _attacks(
     wanted: Sequence[str] | None, history: History, knowledge: Mapping[str, History], minutes: float | None
 ) -> tuple[list[str], dict[str, str]]:
-    """Give the attacks that are tried, the strongest first, and why others are left out."""
+    """Return the attacks that are tried, the strongest first, and why others are left out."""
     for name in wanted or ():
         check_needs(history, HISTORY_ATTACKS.make(name), name)
     names, why_not = fitting_attacks(history, wanted)

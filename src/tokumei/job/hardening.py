@@ -101,7 +101,7 @@ def least_change(
     losses: Mapping[str, Score],
     seed: int,
 ) -> Hardening:
-    """Give the change that costs least use of those under which every attack stays under the bound.
+    """Return the change that costs least use of those under which every attack stays under the bound.
 
     The cost of a change is the largest rise of the contest's losses. Changes are attacked in the order of what they
     cost; one that goes less far in every way than one that failed is not tried. CannotAnonymize where none holds.
@@ -195,7 +195,7 @@ def _first_that_holds(
 
 
 def _cost(original: History, released: History, losses: Mapping[str, Score]) -> float:
-    """Give the largest rise of a contest loss."""
+    """Return the largest rise of a contest loss."""
     rises = [0.0]
     for name in CONTEST_UTILITIES:
         found = measure_or_say_why(HISTORY_UTILITIES.make(name), name, original, released)

@@ -116,7 +116,7 @@ def made_hierarchy(column: str, values: pl.Series) -> tuple[Hierarchy, Text]:
 
 
 def told_of_made(made: Mapping[str, Text | str]) -> list[Section]:
-    """Say which hierarchies were made and as what; nothing where all were given."""
+    """Describe which hierarchies were made and as what; nothing where all were given."""
     if not made:
         return []
     said = "; ".join(f"{column}: {what}" for column, what in made.items())
@@ -124,7 +124,7 @@ def told_of_made(made: Mapping[str, Text | str]) -> list[Section]:
 
 
 def _of_amounts(column: str, texts: Sequence[str], amounts: Sequence[float]) -> tuple[Hierarchy, Text]:
-    """Give texts that stand for amounts the intervals that their numbers have."""
+    """Return a hierarchy of intervals for texts that stand for amounts."""
     numbers = pl.Series(amounts)
     builder, told = _intervals(numbers)
     made = builder.build(column, numbers)
@@ -167,7 +167,7 @@ def is_of_dates(values: pl.Series) -> bool:
 
 
 def days_of(values: pl.Series) -> list[dt.date] | None:
-    """Give the days that a column holds, in no order; None where it holds others than days."""
+    """Return the days that a column holds, in no order; None where it holds others than days."""
     if values.dtype == pl.Date:
         return values.drop_nulls().unique().to_list()
     if values.dtype != pl.String and not values.dtype.is_integer():
@@ -190,7 +190,7 @@ def _check_size(column: str, values: pl.Series) -> None:
 
 
 def _intervals(numbers: pl.Series) -> tuple[Intervals | Magnitudes, Text]:
-    """Give intervals of one width; if most numbers would lie in one of them, intervals that grow with the numbers."""
+    """Return intervals of one width; if most numbers would lie in one of them, intervals that grow with the numbers."""
     width, factors = _widths(numbers)
     distinct = numbers.unique()
     fullest = (distinct / width).floor().alias("interval").value_counts()["count"].max()
@@ -201,7 +201,7 @@ def _intervals(numbers: pl.Series) -> tuple[Intervals | Magnitudes, Text]:
 
 
 def _widths(numbers: pl.Series) -> tuple[float, tuple[int, ...]]:
-    """Give a round width that cuts the range into about INTERVALS, and doublings until two or three are left."""
+    """Return a round width that cuts the range into about INTERVALS, and doublings until two or three are left."""
     low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
     # Narrower than the smallest number of full precision there is nothing to divide by.
     wanted = max((high - low) / INTERVALS, sys.float_info.min)

@@ -13,21 +13,21 @@ from tokumei.data.history import History
 
 
 def history_of(data: Any, reading: Reading = AS_IT_IS) -> History:
-    """Give the original history of whatever was handed over."""
+    """Convert whatever was given to the original history."""
     if isinstance(data, History):
         return data
     return read_history(data, reading) if isinstance(data, (str, Path)) else History(data)
 
 
 def released_of(data: Any, reading: Reading = AS_IT_IS) -> History:
-    """Give a released history: that of `tk.anonymize`, a history, a frame or a file."""
+    """Convert whatever was given to a released history: of `tk.anonymize`, a history, a frame or a file."""
     if isinstance(data, (str, Path)):
         return read_released_history(data, reading)
     return history_of(getattr(data, "history", data))
 
 
 def known_of(data: Any, reading: Reading = AS_IT_IS) -> History:
-    """Give what an attacker knows."""
+    """Read what an attacker knows."""
     return read_known_history(data, reading) if isinstance(data, (str, Path)) else history_of(data)
 
 

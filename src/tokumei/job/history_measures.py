@@ -100,7 +100,7 @@ def _known(name: str) -> dict[str, Option]:
 
 
 def _values(option: Option, value: Any) -> Sequence[Any]:
-    """Give the values of an option, one of which may stand alone."""
+    """Return the values of an option, one of which may stand alone."""
     if _is_list(option) or isinstance(value, str) or not isinstance(value, Sequence):
         return [value]
     if not value:
@@ -124,7 +124,7 @@ def _refuse(option: Option, value: Any) -> NoReturn:
 
 
 def _keyed(name: str, parts: Sequence[HistoryUtility]) -> list[tuple[str, HistoryUtility]]:
-    """Give each measure of a name what its score goes by: the name, with the options in which they differ."""
+    """Name each measure for its score: its name, with the options in which they differ."""
     if len(parts) == 1:
         return [(name, parts[0])]
     settings: list[dict[str, Any]] = [asdict(part) for part in parts]  # type: ignore[call-overload]

@@ -94,7 +94,7 @@ class HistoryRelease(Result):
         return published(self.history, seed=self.seed)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all facts as `tokumei anonymize history --json` prints them."""
+        """Return all facts as `tokumei anonymize history --json` prints them."""
         return dict(self.facts)
 
     def sections(self) -> Sequence[Section]:
@@ -108,7 +108,7 @@ class HistoryRelease(Result):
         return f"HistoryRelease({said}{without})"
 
     def to_frame(self) -> Any:
-        """Give the released rows."""
+        """Return the released rows."""
         return self.frame
 
     def save(

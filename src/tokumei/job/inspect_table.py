@@ -45,7 +45,7 @@ class InspectedColumn:
     hierarchy: HierarchyChoice | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Give it for JSON."""
+        """Return the column for JSON."""
         facts, hierarchy = self.facts, self.hierarchy
         return {
             "role": self.suggestion.role,
@@ -78,11 +78,11 @@ class Inspection(Result):
         return {name: one.suggestion.role for name, one in self.columns.items()}
 
     def columns_with(self, role: str) -> list[str]:
-        """Give the columns for which a role is suggested."""
+        """Return the columns for which a role is suggested."""
         return [name for name, found in self.roles.items() if found == role]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all as `tokumei inspect --json` prints it."""
+        """Return the result as `tokumei inspect --json` prints it."""
         found = self.separation
         return {
             "file": self.name,
@@ -113,7 +113,7 @@ class Inspection(Result):
         }
 
     def sections(self) -> Sequence[Section]:
-        """Give the columns with their roles, the sharpest sets, and what was drawn at random."""
+        """Return the columns with their roles, the sharpest sets, and what was drawn at random."""
         counts = {role: len(self.columns_with(role)) for role in ROLES}
         listed = [
             [
@@ -145,7 +145,7 @@ class Inspection(Result):
         return [*parts, *([Sentence(several)] if several else []), Sentence(SUGGESTED)]
 
     def several_rows_in_words(self) -> str | None:
-        """Say that people seem to have several rows, where codes of people repeat; None where they do not.
+        """Note that people seem to have several rows, where codes of people repeat; None where they do not.
 
         Classes count rows: five purchases of one person are no five people.
         """
@@ -165,7 +165,7 @@ class Inspection(Result):
         )
 
     def uniques_in_words(self) -> str:
-        """Say how many rows the smallest sets of columns single out."""
+        """Describe how many rows the smallest sets of columns single out."""
         found = self.separation
         counts = ", ".join(f"{n:,} of {size}" for size, n in found.n_minimal.items())
         of = f"{found.n_rows:,} rows drawn at random" if found.is_sample else f"{found.n_rows:,} rows"
@@ -186,7 +186,7 @@ class Inspection(Result):
         return Drawing(bar_figure(points, x="distinct", y="column", x_title="different values for each row"))
 
     def page(self) -> Page:
-        """Give one page with the roles, the figure and the sets."""
+        """Return one page with the roles, the figure and the sets."""
         page = Page(f"What {Path(self.name).name} holds")
         page.paragraph(SUGGESTED)
         for section in self.sections()[:-1]:

@@ -60,7 +60,7 @@ class Bound:
     line: int | None
 
     def holds(self, value: float) -> bool:
-        """Tell whether a number lies within."""
+        """Whether a number lies within."""
         return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
 
 
@@ -119,7 +119,7 @@ class Job:
         return [{"column": one.column, "by": one.by} for one in self.preparations]
 
     def columns_with(self, role: str) -> list[str]:
-        """Give the columns of a role."""
+        """Return the columns of a role."""
         return [name for name, found in self.roles.items() if found == role]
 
     def run(self, out: Path | str, *, force: bool = False) -> Any:

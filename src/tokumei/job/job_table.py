@@ -31,7 +31,7 @@ def check_columns(job: Job, present: Sequence[str]) -> None:
 
 
 def table_of(job: Job, frame: pl.DataFrame | None = None) -> tuple[Table, dict[str, str]]:
-    """Give the original without its identifiers and what has no role, and what each hierarchy is that was made for it.
+    """Return the original without identifiers and columns without a role, and a description of each made hierarchy.
 
     frame: what was read of the file already, as the job says that it is read.
     """

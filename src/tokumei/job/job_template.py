@@ -113,7 +113,7 @@ def _head(file: Path, kind: str, reading: Reading, beside: Path) -> list[str]:
 
 
 def _role(one: InspectedColumn) -> tuple[str, str]:
-    """Give the role to write; a sensitive column that singles people out would be released as it is, so it is not."""
+    """Return the role to write; a sensitive column that singles people out gets none, or it would be released."""
     role, reason = one.suggestion.role, one.suggestion.reason
     if role == "sensitive" and one.facts.n_unique > FEW_ROWS:
         why = f"sensitive, but {one.facts.n_unique:,} rows have a value of their own, so it is generalized ({reason})"

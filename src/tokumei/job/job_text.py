@@ -23,7 +23,7 @@ ABOVE = {
 
 
 def write_job(found: Mapping[str, Any], *, reasons: Mapping[str, str] | None = None) -> str:
-    """Give the text of a job file: its sections in their usual order.
+    """Return the text of a job file: its sections in their usual order.
 
     reasons: for columns, why they have their role; written beside it.
 

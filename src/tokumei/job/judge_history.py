@@ -27,11 +27,11 @@ class Judged(Result):
     n_customers: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the measures as `tokumei judge --json` prints them."""
+        """Return the measures as `tokumei judge --json` prints them."""
         return {**self.success, "customers": self.n_customers}
 
     def sections(self) -> Sequence[Section]:
-        """Give the measures as a table."""
+        """Return the measures as a table."""
         return [success_rows(self.success)]
 
     def __repr__(self) -> str:
@@ -80,7 +80,7 @@ def judge_files(
 
 
 def _judge_generalized(guess: Path | str, truth: Path | str, given: Mapping[str, Fraction]) -> Answer:
-    """Tell whether guesses prove a generalized release unsafe."""
+    """Test whether guesses prove a generalized release unsafe."""
     p, level = given.get("p", CHANCE), given.get("alpha", LEVEL)
     verdict = judge_guesses(read_pairs(guess), read_pairs(truth), p, level)
     return Answer(

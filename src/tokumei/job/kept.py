@@ -34,7 +34,7 @@ class ColumnUniqueness:
     is_free_text: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """Give it for JSON: unique are values that one row alone has."""
+        """Return the uniqueness for JSON: unique values are those of one row alone."""
         return {
             "column": self.column,
             "distinct": self.n_distinct,
@@ -58,7 +58,7 @@ def uniqueness(rows: pl.LazyFrame, columns: Sequence[str]) -> list[ColumnUniquen
 
 
 def uniqueness_of(counts: ClassCounts, columns: Sequence[str]) -> list[ColumnUniqueness]:
-    """Tell the same from counts that have these columns."""
+    """Return the uniqueness of columns from counts that have them."""
     found = []
     for column in columns:
         own = counts.over([column])
@@ -67,7 +67,7 @@ def uniqueness_of(counts: ClassCounts, columns: Sequence[str]) -> list[ColumnUni
 
 
 def _uniqueness(column: str, counted: pl.LazyFrame) -> ColumnUniqueness:
-    """Tell it from the distinct values of a column and how many rows have each."""
+    """Return a column's uniqueness from its distinct values and the rows of each."""
     value = pl.col("value")
     long = pl.lit(0)
     if counted.collect_schema()["value"] == pl.String:

@@ -46,7 +46,7 @@ class Knowledge(Result):
     weight: Weight = "usual"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the attackers and the kinds of knowledge, as `tokumei knowledge --json` prints them."""
+        """Return the attackers and the kinds of knowledge, as `tokumei knowledge --json` prints them."""
         attackers = [
             {
                 "attacker": number,
@@ -61,7 +61,7 @@ class Knowledge(Result):
         return {"attackers": attackers, "danger": self.danger.to_dicts(), "weight": self.weight}
 
     def sections(self) -> Sequence[Section]:
-        """Give both tables, and a word where theory is no chance."""
+        """Return both tables, and a word where theory is no chance."""
         rows = [
             [
                 number,
@@ -88,7 +88,7 @@ class Knowledge(Result):
         return Drawing(crowd_drawing(self.history))
 
     def page(self) -> Page:
-        """Give the page with the tables and the figure."""
+        """Return the page with the tables and the figure."""
         return knowledge_page(self.history, self.risks, self.theory, self.danger)
 
     def __repr__(self) -> str:

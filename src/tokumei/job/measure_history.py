@@ -48,12 +48,12 @@ class HistoryUse(Result):
     drawn: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give scores by measure, as `tokumei measure history --json` prints them."""
+        """Return scores by measure, as `tokumei measure history --json` prints them."""
         scores = {name: score.as_dict() for name, score in self.scores.items()}
         return {"scores": scores, "left_out": dict(self.left_out), **self.drawn, "seconds": self.seconds}
 
     def sections(self) -> Sequence[Section]:
-        """Give the losses, and below them what could not be measured."""
+        """Return the losses, and below them what could not be measured."""
         heads = ["measure", "value", "best", "worst", *(["95 % interval"] if self.drawn else [])]
         rows = [
             [name, one.value, one.best, one.worst, *([one.interval] if self.drawn else [])]
@@ -156,7 +156,7 @@ def _asked(
 
 
 def _cells_of(release: Any, reading: Reading) -> GeneralizedHistory | None:
-    """Give the cells of a release with ranges and sets; None of any other."""
+    """Return the cells of a release with ranges and sets; None of any other."""
     if isinstance(release, (str, Path)):
         return read_generalized(release, reading) if is_generalized_file(release, reading) else None
     if isinstance(release, GeneralizedHistory):
@@ -201,7 +201,7 @@ def _drawn(
 
 
 def _mean(values: Sequence[Score | Text]) -> Score | Text:
-    """Give the mean of a score over draws with its 95 % interval, or why no draw has a score."""
+    """Return the mean of a score over draws with its 95 % interval, or why no draw has a score."""
     scores = [one for one in values if isinstance(one, Score)]
     if not scores:
         return values[0]

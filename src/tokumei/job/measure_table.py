@@ -30,12 +30,12 @@ class TableUse(Result):
     frame_kind: str = "polars"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all as `tokumei measure table --json` prints it."""
+        """Return the result as `tokumei measure table --json` prints it."""
         scores = {name: score.as_dict() for name, score in self.scores.items()}
         return {"scores": scores, "left_out": dict(self.left_out), "seconds": self.seconds}
 
     def sections(self) -> Sequence[Section]:
-        """Give the scores, and what was not measured, each reason once."""
+        """Return the scores, and what was not measured, each reason once."""
         rows = [[name, one.value, one.best, one.worst, one.baseline] for name, one in self.scores.items()]
         parts: list[Section] = [Rows(["measure", "value", "best", "worst", "blindly"], rows)]
         for reason in dict.fromkeys(self.left_out.values()):

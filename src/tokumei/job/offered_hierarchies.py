@@ -55,7 +55,7 @@ def offered_hierarchies(
 
 
 def _possible(values: pl.Series, sizes: np.ndarray, k: int) -> pl.Series | None:
-    """Give the whole numbers or days that there can be, as the column writes them.
+    """Return the possible whole numbers or days, as the column writes them.
 
     None where nobody knows, where there are too many, and where fewer than k rows would tell how far they reach.
     """
@@ -79,7 +79,7 @@ def _possible(values: pl.Series, sizes: np.ndarray, k: int) -> pl.Series | None:
 
 
 def _reach(numbers: np.ndarray, sizes: np.ndarray, k: int, *, step: int | None = None) -> tuple[int, int] | None:
-    """Give round ends, the upper one excluded, by what the k rows at each end have in common; None if one lies beyond.
+    """Return round ends, the upper one excluded, of the k rows at each end; None if one lies beyond.
 
     A step is round and at least half of the way between them, and there is one more on either side: ages of which k
     rows reach down to 22 and k up to 88 are written from 0 to 149.
@@ -105,5 +105,5 @@ def _written_days(days: pl.Series, form: str, dtype: pl.DataType) -> pl.Series:
 
 
 def _holding(values: pl.Series, ways: Iterable[pl.Series]) -> pl.Series | None:
-    """Give the first of the ways to write what there can be that holds every value; 007 is written by none."""
+    """Return the first domain that holds every value; 007 is in none."""
     return next((way for way in ways if values.is_in(way.implode()).all()), None)

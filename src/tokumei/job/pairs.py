@@ -31,7 +31,7 @@ def published(
     option: str = "rows",
     reading: Reading = AS_IT_IS,
 ) -> Published:
-    """Give a release with the truth about it.
+    """Return a release with the truth about it.
 
     release: what `tk.anonymize` gave, which knows whose each row is, or a frame or file.
     rows: the row of the original of each released row, counted from 1, or a file with a line each.
@@ -66,7 +66,7 @@ def published(
 
 
 def hierarchies_of(original: Table, release: Any, given: Any) -> dict[str, Hierarchy]:
-    """Give the hierarchies that labels are read by: those given, those the release was made by, or the calendar."""
+    """Return the hierarchies that read labels: those given, those the release was made by, or the calendar."""
     columns = [*original.quasi_identifiers, *original.sensitive]
     chosen = original.hierarchies if given is None else given
     found = given_hierarchies(chosen, columns)
@@ -85,7 +85,7 @@ def _needs_hierarchy(values: pl.Series) -> bool:
 
 
 def numeric_of(original: Table, given: Sequence[str] | None) -> list[str]:
-    """Give the columns of numbers: those named, or those whose values are all numbers."""
+    """Return the columns of numbers: those named, or those whose values are all numbers."""
     if given is not None:
         return [given] if isinstance(given, str) else list(given)
     if original.numeric is not None:
@@ -94,7 +94,7 @@ def numeric_of(original: Table, given: Sequence[str] | None) -> list[str]:
 
 
 def _row_numbers(rows: Any, table: Table, n_original: int) -> pl.Series:
-    """Give the row of the original of each released one as ones that count from 0."""
+    """Convert the rows of the original of each released one to numbers from 0."""
     if not isinstance(rows, (str, Path)):
         return pl.Series("row", rows).cast(pl.Int64) - 1
     numbers = read_rows(rows)

@@ -40,11 +40,11 @@ class HistoryPlan(Result):
     facts: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all as `tokumei anonymize history --dry-run --json` prints it."""
+        """Return the result as `tokumei anonymize history --dry-run --json` prints it."""
         return dict(self.facts)
 
     def sections(self) -> Sequence[Section]:
-        """Give the facts, and what they rest on."""
+        """Return the facts, and what they rest on."""
         told = {name: "not known before" if value is None else value for name, value in self.facts.items()}
         said = "Only metadata was read; time is that of runs of other sizes, and may be off by a factor of ten."
         return [Facts(told), Sentence(said)]
@@ -53,7 +53,7 @@ class HistoryPlan(Result):
 def plan_history(
     source: Path | str, pipeline: Pipeline, *, engine: str, reading: Reading, published: bool
 ) -> HistoryPlan:
-    """Say what anonymizing a history would take: passes over its rows, memory and seconds of a processor."""
+    """Estimate what anonymizing a history would take: passes over its rows, memory and seconds of a processor."""
     n_rows = None
     if format_of(source) == PARQUET:
         n_rows = int(scan_frame(source, reading).select(pl.len()).collect().item())

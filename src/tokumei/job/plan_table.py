@@ -73,7 +73,7 @@ class TablePlan(Result):
     cpu_seconds: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all as `tokumei anonymize table --dry-run --json` prints it."""
+        """Return the result as `tokumei anonymize table --dry-run --json` prints it."""
         return {
             "source": self.source,
             "engine": self.engine,
@@ -88,7 +88,7 @@ class TablePlan(Result):
         }
 
     def sections(self) -> Sequence[Section]:
-        """Give the facts, and what they rest on."""
+        """Return the facts, and what they rest on."""
         facts = {name: "not known before" if value is None else value for name, value in self.to_dict().items()}
         said = (
             f"Nothing was read but metadata and the first {N_LOOKED_AT:,} rows, from which classes are guessed; "
@@ -108,7 +108,7 @@ def plan_table(
     keep: Sequence[str] = (),
     streams: bool = False,
 ) -> TablePlan:
-    """Say what anonymizing a table would take; `streams` says whether it would be read as a stream here."""
+    """Estimate what anonymizing a table would take; `streams` says whether it would be read as a stream here."""
     n_rows, head = _looked_at(source, engine, reading)
     if head is not None:
         for column in (*qi, *sensitive, *keep):
@@ -190,7 +190,7 @@ def _classes_guessed(head: pl.DataFrame, n_rows: int) -> int:
 
 
 def _looked_at(source: str, engine: str, reading: Reading) -> tuple[int | None, pl.DataFrame | None]:
-    """Give how many rows there are, as far as that is told without reading them, and the first of them."""
+    """Return how many rows there are, if that is known without reading them, and the first of them."""
     if engine != "local" and not Path(source).exists() and not source.endswith(PARQUET):
         with connect(engine) as opened:
             relation: Any = opened.open(source, reading)

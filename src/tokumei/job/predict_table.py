@@ -43,7 +43,7 @@ class NodePredictions(Result):
     rule: Rule = "low"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all as `tokumei predict --json` prints it."""
+        """Return the result as `tokumei predict --json` prints it."""
         summary = self.compared.summary()
         return {
             "rows": self.n_rows,
@@ -60,7 +60,7 @@ class NodePredictions(Result):
         return list(self.compared.fitted)
 
     def sections(self) -> Sequence[Section]:
-        """Give the first nodes, and how right each predictor was."""
+        """Return the first nodes, and how right each predictor was."""
         nodes, summary = self._nodes(), self.compared.summary()
         header = [", ".join(self.compared.lattice.attributes), "classes", "k", *self.names]
         parts: list[Section] = [

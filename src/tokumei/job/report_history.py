@@ -45,7 +45,7 @@ class HistoryReport(Result):
     sampled: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all scores as `tokumei report --json` prints them."""
+        """Return all scores as `tokumei report --json` prints them."""
         return {
             **self.evaluation.as_dict(),
             "contest_utility": self.evaluation.contest_utility,
@@ -54,7 +54,7 @@ class HistoryReport(Result):
         }
 
     def sections(self) -> Sequence[Section]:
-        """Give the worst loss and the best attack."""
+        """Return the worst loss and the best attack."""
         done = self.evaluation
         lost = done.contest_utility
         facts: dict[str, Any] = {
@@ -78,7 +78,7 @@ class HistoryReport(Result):
         return Drawing(attack_figure(self.evaluation)) if self.evaluation.attacks.height else None
 
     def page(self) -> Page:
-        """Give the page."""
+        """Return the page."""
         return history_page(self.name, self.evaluation, self.swept, introduction=self.sampled)
 
 
@@ -97,13 +97,13 @@ class Sweep(Result):
         return pl.DataFrame(self.lines, schema={**LINE, "is_on_frontier": pl.Boolean})
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the ways, the safest first, as `tokumei sweep --json` prints them."""
+        """Return the ways, the safest first, as `tokumei sweep --json` prints them."""
         order = self.ways.with_row_index().sort("found", "utility")["index"]
         said = {"left_out": dict(self.left_out), "sampled": self.sampled}
         return {"ways": [dict(self.lines[at]) for at in order], **said, "seconds": self.seconds}
 
     def sections(self) -> Sequence[Section]:
-        """Give the ways, the safest first."""
+        """Return the ways, the safest first."""
         ordered = self.ways.sort("found", "utility").select("name", "utility", "found", "attack", "is_on_frontier")
         said = [
             [n, "left out" if u is None else u, "left out" if f is None else f, a or "", "yes" if b else ""]
@@ -133,7 +133,7 @@ class Sweep(Result):
         )
 
     def page(self) -> Page:
-        """Give the page with the frontier."""
+        """Return the page with the frontier."""
         page = Page("What safety costs")
         if self.sampled is not None:
             page.paragraph(self.sampled)
@@ -229,7 +229,7 @@ def sweep_history(
 def _in_time(
     attacks: list[str], history: History, known: Mapping[str, History], minutes: float | None, *, n_releases: int = 1
 ) -> tuple[list[str], dict[str, Text]]:
-    """Give the attacks that fit in the time, if one is given, and why the others do not."""
+    """Return the attacks that fit in the time, if one is given, and why the others do not."""
     if minutes is None:
         return attacks, {}
     possible = [name for name in attacks if not lacks(history, HISTORY_ATTACKS.make(name), name)]
@@ -249,7 +249,7 @@ def read_knowledge(
     draw: Draw = "contest",
     hierarchy: Hierarchy | None = None,
 ) -> dict[str, History]:
-    """Give what is known by how much of it, in per cent; drawn anew where no file is named.
+    """Return what is known by its share in per cent; drawn anew where no file is named.
 
     Items are drawn by their first characters, as the contests did; with a hierarchy, by their categories of level 1.
     """

@@ -39,11 +39,11 @@ class TableReport(Result):
     seconds: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all as `tokumei report --json` prints it."""
+        """Return the result as `tokumei report --json` prints it."""
         return {**self.dossier, "seconds": self.seconds}
 
     def sections(self) -> Sequence[Section]:
-        """Give the release in few numbers, and what the attacks found."""
+        """Return the release in few numbers, and what the attacks found."""
         found = self.dossier["results"]
         facts = {"rows": found["before"]["rows"], "released": found["profile"]["released"], "k": found["after"]["k"]}
         rows = [
@@ -54,7 +54,7 @@ class TableReport(Result):
         return [Facts(facts), Rows(["attack", "success", "found", "blindly"], rows)]
 
     def document(self, language: str = "en") -> Document:
-        """Give the pages in a language: en or ja."""
+        """Return the pages in a language: en or ja."""
         return table_document(self.dossier, language=language)
 
 

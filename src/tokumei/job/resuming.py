@@ -28,7 +28,7 @@ LOCK, SEED = "lock", "seed"
 
 @contextmanager
 def resumable(beside: Path, inputs: Iterable[Path | str], options: Mapping[str, Any]) -> Iterator[Path]:
-    """Give a folder for the pieces of some work, with those that an earlier run left there."""
+    """Provide a folder for the pieces of some work, with those that an earlier run left there."""
     folder = Path(os.path.realpath(beside)).parent / f".tokumei-{_fingerprint(inputs, options)}"
     if folder.exists():
         log.info("Going on where the same command was broken off: %s has what was done.", folder)
@@ -48,7 +48,7 @@ def resumable(beside: Path, inputs: Iterable[Path | str], options: Mapping[str, 
 
 
 def kept_seed(folder: Path, seed: int | None) -> int:
-    """Give the seed, or else the secret one that was drawn when the work began."""
+    """Return the seed, or else the secret one that was drawn when the work began."""
     if seed is not None:
         return seed
     file = folder / SEED

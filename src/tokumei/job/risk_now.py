@@ -27,7 +27,7 @@ ATTACKS, ON_SENSITIVE = ("record-linkage", "downcoding"), ("homogeneity",)
 
 
 def threat_models(audited: TableAudit, *, population_size: int | None = None) -> list[dict[str, Any]]:
-    """Give each attacker's chance at worst, in the mean, and the share of rows above the threshold of 20 %.
+    """Return each attacker's largest and mean chance, and the share of rows above the threshold of 20 %.
 
     A journalist's is known as far as the population is: at most the prosecutor's, and with its size an estimate of how
     many rows that are alone in the file are alone among all people too.
@@ -81,7 +81,7 @@ def history_facts(history: History) -> dict[str, int]:
 
 
 def history_risk(history: History) -> Mapping[str, Any]:
-    """Give how surely attackers who know a little find a customer, and how many purchases single one out."""
+    """Return how surely attackers who know a little find a customer, and how many purchases single one out."""
     facts = history_facts(history)
     nothing: dict[str, Any] = {"attackers": [], "danger": [], "unicity": []}
     if history.n_rows > MOST_ROWS_OF_KNOWLEDGE or not history.n_rows:

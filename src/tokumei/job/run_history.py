@@ -60,7 +60,7 @@ class HistoryWork:
         return anonymize_history(self.history, method=name, seed=self.seed, **options)
 
     def steps(self) -> list[Step]:
-        """Give the steps in order, each with the files it writes."""
+        """Return the steps in order, each with the files it writes."""
         listed: list[Step] = []
         for number, (name, _) in enumerate(self.job.methods, start=1):
             way = f"{number}-{name}"

@@ -48,7 +48,7 @@ class JobResult(Result):
         return all(one["holds"] for one in self.bounds)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all as `tokumei run --json` prints it."""
+        """Return the result as `tokumei run --json` prints it."""
         return {
             "job": self.job.name,
             "kind": self.job.kind,
@@ -60,7 +60,7 @@ class JobResult(Result):
         }
 
     def sections(self) -> Sequence[Section]:
-        """Give what was chosen, the numbers, the bounds, and which steps were done before."""
+        """Return what was chosen, the numbers, the bounds, and which steps were done before."""
         numbers = numbers_of(self.results)
         chosen = self.results.get("chosen")
         parts: list[Section] = [Facts({"job": self.job.name, "method": chosen, "holds": self.holds, "out": self.out})]
@@ -119,7 +119,7 @@ def plan_job(job: Job) -> JobResult:
 
 
 def numbers_of(results: Mapping[str, Any]) -> dict[str, float]:
-    """Give every number that a bound may name: facts of the release, risks, attacks and measures."""
+    """Return every number that a bound may name: facts of the release, risks, attacks and measures."""
     found: dict[str, Any] = {name: results.get(name) for name in ("k", "loss", "suppressed")}
     for name, score in results.get("after", {}).get("measures", {}).get("classes", {}).items():
         found[name] = score["value"]
@@ -167,7 +167,7 @@ def _check_folder(job: Job, out: Path, *, force: bool) -> None:
 
 
 def _seed(job: Job, path: Path) -> int:
-    """Give the seed of the job, or one that nobody can guess and that a second run finds again."""
+    """Return the seed of the job, or one that nobody can guess and that a second run finds again."""
     if job.seed is not None:
         write_text(path, json.dumps({"seed": job.seed}) + "\n")
         return job.seed

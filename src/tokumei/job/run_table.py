@@ -65,7 +65,7 @@ class TableWork:
         return read_rows(self.rows) if self.rows.exists() else None
 
     def steps(self) -> list[Step]:
-        """Give the steps in order, each with the files it writes."""
+        """Return the steps in order, each with the files it writes."""
         before: list[Step] = [("before", self._audit_before, ())]
         ways: list[Step] = [
             (

@@ -28,7 +28,7 @@ class StepStore:
     def run(
         self, name: str, depends_on: Mapping[str, Any], work: Callable[[], dict[str, Any]], files: Sequence[Path] = ()
     ) -> dict[str, Any]:
-        """Give the result of a step, from before if nothing that it depends on changed and its files are as written."""
+        """Run a step, or return its earlier result if nothing it depends on changed and its files are as written."""
         decided = json.dumps([RESULTS, depends_on], sort_keys=True, default=str)
         key = hashlib.sha256(decided.encode()).hexdigest()
         path = self.folder / FOLDER / f"{name}.json"
@@ -46,7 +46,7 @@ class StepStore:
 
 
 def file_hash(path: Path) -> str:
-    """Give the SHA-256 of a file, or of the names and bytes of all files in a folder."""
+    """Return the SHA-256 of a file, or of the names and bytes of all files in a folder."""
     digest = hashlib.sha256()
     listed = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
     for one in listed:

@@ -48,7 +48,7 @@ def _commonest(column: pl.Series) -> dict[str, Any]:
 
 
 def _left_out(original: Table, rows: pl.Series) -> list[dict[str, Any]]:
-    """Give for small groups of the original how many of their rows are left out, those that lost most first."""
+    """Return how many rows of small groups of the original are left out, those that lost most first."""
     is_kept = np.zeros(original.n_rows, bool)
     is_kept[rows.drop_nulls().to_numpy()] = True
     if is_kept.all():
@@ -75,7 +75,7 @@ def _left_out(original: Table, rows: pl.Series) -> list[dict[str, Any]]:
 
 
 def _riskiest(original: Table, released: pl.DataFrame, rows: pl.Series) -> list[dict[str, Any]]:
-    """Give the rows whose class in the release is smallest, by their number in the original, counted from 1."""
+    """Return the rows whose class in the release is smallest, by their number in the original, counted from 1."""
     known = [name for name in original.quasi_identifiers if name in released.columns]
     if not known or not released.height:
         return []

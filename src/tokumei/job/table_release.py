@@ -37,7 +37,7 @@ NOT_ATTACKED = (
 
 
 def not_released(columns: Sequence[str], why: str) -> Sentence:
-    """Say which columns a release does without."""
+    """Note which columns a release leaves out."""
     return Sentence(f"Columns that are not released, since they were {why}: {', '.join(columns)}.")
 
 
@@ -99,7 +99,7 @@ class TableRelease(Result):
 
     @property
     def n_suppressed(self) -> int:
-        """Number of rows that were left out."""
+        """Assign numbers to of rows that were left out."""
         return int(self.facts["suppressed"])
 
     @property
@@ -108,13 +108,13 @@ class TableRelease(Result):
         return self.facts.get("levels")
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all facts as `tokumei anonymize table --json` prints them."""
+        """Return all facts as `tokumei anonymize table --json` prints them."""
         promises = {name: score.as_dict() for name, score in self.promises.items()}
         more = {"hierarchies_made": dict(self.made), "left_out": list(self.left_out)}
         return {**self.facts, "promises": promises, **more}
 
     def sections(self) -> Sequence[Section]:
-        """Give the facts, what became of each column, the promises, and which hierarchies were made here."""
+        """Return the facts, what became of each column, the promises, and which hierarchies were made here."""
         plain = {k: v for k, v in self.facts.items() if v is not None and not isinstance(v, dict)}
         # A seed is a name, not an amount.
         facts = plain | ({"seed": str(plain["seed"])} if "seed" in plain else {})

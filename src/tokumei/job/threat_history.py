@@ -56,7 +56,7 @@ class ThreatReport(Result):
         return max(self.scores, key=lambda name: self.scores[name].value)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as `tokumei attack history --threat --json` prints it."""
+        """Return the result as `tokumei attack history --threat --json` prints it."""
         return {
             **self.facts,
             "threat": self.threat.as_dict(),
@@ -68,7 +68,7 @@ class ThreatReport(Result):
         }
 
     def sections(self) -> Sequence[Section]:
-        """Give who attacks, what each attack finds, what was left out and who is at risk."""
+        """Return who attacks, what each attack finds, what was left out and who is at risk."""
         ranked = sorted(self.scores.items(), key=lambda one: -one[1].value)
         rows = [[name, one.value, one.interval, one.baseline, one.control] for name, one in ranked]
         heads = ["attack", "customers found", "95 % interval", "guessing blindly", "named though absent"]
@@ -86,7 +86,7 @@ class ThreatReport(Result):
         return said
 
     def to_frame(self) -> Any:
-        """Give the customers at risk with the share of draws that find them."""
+        """Return the customers at risk with the share of draws that find them."""
         return as_kind(self.at_risk, self.frame_kind)
 
     def __repr__(self) -> str:
@@ -174,7 +174,7 @@ def threat_history(
 
 
 def why_not(name: str, threat: HistoryThreat, history: History) -> str | None:
-    """Say why an attack cannot work on what is there, in place of finding nobody; None where it can."""
+    """Explain why an attack cannot work on what is there; None where it can."""
     absent = lacks(history, HISTORY_ATTACKS.make(name), name)
     if absent:
         return absent_in_words(absent)
@@ -184,7 +184,7 @@ def why_not(name: str, threat: HistoryThreat, history: History) -> str | None:
 
 
 def why_no_baskets(threat: HistoryThreat, history: History) -> str | None:
-    """Say why nothing can be learned of the rest of a known basket, in place of learning nothing; None where it can."""
+    """Explain why nothing can be learned of the rest of a known basket; None where something can."""
     if "item" in history.absent:
         return "the history has no item"
     if threat.period == "other":
@@ -199,7 +199,7 @@ def why_no_baskets(threat: HistoryThreat, history: History) -> str | None:
 
 
 def _published(after: History, months: Sequence[int], seed: int) -> History:
-    """Give the rows left in the attacked months, in an order that tells nothing."""
+    """Return the rows left in the attacked months, in an order that reveals nothing."""
     rows = after.frame.filter(after.period.is_in(list(months)))
     order = generator(seed, "threat", "publish").permutation(rows.height)
     return History(rows[np.asarray(order)], "release, published")
@@ -218,7 +218,7 @@ def _control(name: str, known: History, seen: History, truth: pl.DataFrame, seed
 
 
 def _over_draws(rows: Sequence[Score], control: float) -> Score:
-    """Give the mean over draws with Student's interval; of one draw, that of its customers."""
+    """Return the mean over draws with Student's interval; of one draw, that of its customers."""
     values = np.array([one.value for one in rows])
     mean, interval = float(values.mean()), rows[0].interval
     if len(values) > 1:

@@ -32,7 +32,7 @@ class Unicity(Result):
     left_out: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the curves as `tokumei knowledge --unicity --json` prints them."""
+        """Return the curves as `tokumei knowledge --unicity --json` prints them."""
         curves = [
             {"knows": one.knows, "singled_out": list(one.shares), "interval": [list(ends) for ends in one.intervals]}
             for one in self.curves
@@ -40,7 +40,7 @@ class Unicity(Result):
         return {**self.facts, "curves": curves, "left_out": dict(self.left_out)}
 
     def sections(self) -> Sequence[Section]:
-        """Give the shares by number of points, with the interval at four."""
+        """Return the shares by number of points, with the interval at four."""
         n = len(self.curves[0].shares) if self.curves else 0
         at = min(SHOWN_AT, n) - 1
         rows = [[one.knows, *one.shares, one.intervals[at]] for one in self.curves]
@@ -51,7 +51,7 @@ class Unicity(Result):
         return said
 
     def to_frame(self) -> Any:
-        """Give a row for each curve and number of points."""
+        """Return a row for each curve and number of points."""
         return pl.DataFrame(
             [
                 {"knows": one.knows, "points": p, "singled_out": share, "from": ends[0], "to": ends[1]}
@@ -76,7 +76,7 @@ class Unicity(Result):
         )
 
     def page(self) -> Page:
-        """Give the page with the figure and the table."""
+        """Return the page with the figure and the table."""
         page = Page("How many purchases single a customer out")
         page.paragraph(
             "So many purchases of a customer are drawn at random; the customer is singled out if nobody else made "

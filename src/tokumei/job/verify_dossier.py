@@ -41,7 +41,7 @@ class Verification(Result):
         return not self.differences and all(state != DIFFERS for _, state in self.files)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all as `tokumei verify --json` prints it."""
+        """Return the result as `tokumei verify --json` prints it."""
         return {
             "holds": self.holds,
             "files": dict(self.files),
@@ -52,7 +52,7 @@ class Verification(Result):
         }
 
     def sections(self) -> Sequence[Section]:
-        """Give the files, what differs, and what was not computed again."""
+        """Return the files, what differs, and what was not computed again."""
         said = (
             "Everything was computed again."
             if self.not_recomputed is None
@@ -96,7 +96,7 @@ def verify_dossier(path: Path | str, *, key: str | None = None) -> Verification:
 
 
 def _signature(dossier: Mapping[str, Any], wanted: str | None) -> tuple[str | None, list[str]]:
-    """Give the short form of the key that signed, and what is wrong with the signature."""
+    """Return the short form of the key that signed, and what is wrong with the signature."""
     given = dossier.get("signature")
     if given is None:
         return None, [] if wanted is None else [f"signature: none, and {fingerprint(wanted)} should have signed"]
@@ -127,7 +127,7 @@ def _state(path: Path, wanted: str) -> str:
 
 
 def _lacks(folder: Path, dossier: Mapping[str, Any]) -> str | None:
-    """Say what is not there that doing the job again needs."""
+    """Describe what is missing to do the job again."""
     needed = [folder / dossier["input"]["file"], folder / JOB, folder / SECRET / SEED]
     gone = [one.name for one in needed if not one.is_file()]
     if gone:
@@ -137,7 +137,7 @@ def _lacks(folder: Path, dossier: Mapping[str, Any]) -> str | None:
 
 
 def _differences(one: Any, other: Any, place: str) -> Iterator[str]:
-    """Give where two results differ."""
+    """Yield where two results differ."""
     if place.endswith((": left_out", ": reasons")) and isinstance(one, Mapping) and isinstance(other, Mapping):
         # Reasons name files, which lie elsewhere now.
         one, other = sorted(one), sorted(other)

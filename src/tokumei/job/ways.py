@@ -19,12 +19,12 @@ def without_times(value: Any) -> Any:
 
 
 def use_found(found: Any) -> dict[str, Any]:
-    """Give what a dossier keeps of a measured use: as JSON has it, and the forms of why measures were left out."""
+    """Return what a dossier keeps of a measured use, with the reasons for measures left out."""
     return {**without_times(found.to_dict()), "reasons": to_json(found.left_out)}
 
 
 def choose(ways: Sequence[Mapping[str, Any]], by: str) -> Mapping[str, Any]:
-    """Give the way with the least of a number; ways that failed are passed over, and if all did, the first says why."""
+    """Return the way with the least of a number; if all ways failed, the first one's reason is raised."""
     worked = [one for one in ways if "error" not in one]
     if not worked:
         raise CannotAnonymize("; ".join(f"{one['method']}: {one['error']}" for one in ways))

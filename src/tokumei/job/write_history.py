@@ -64,7 +64,7 @@ class WrittenHistory(Result):
     recipe: Recipe
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all facts as `tokumei anonymize history --json` prints them."""
+        """Return all facts as `tokumei anonymize history --json` prints them."""
         return dict(self.facts)
 
     def sections(self) -> Sequence[Section]:
@@ -169,7 +169,7 @@ def _customers(history: EngineHistory) -> list[str]:
 
 
 def _periods(history: EngineHistory) -> range:
-    """Give all months from the first purchase to the last."""
+    """Return all months from the first purchase to the last."""
     rows = history.kept
     first, last = history.fetch(rows.aggregate(first=rows.period.min(), last=rows.period.max())).row(0)
     return range(0) if first is None else range(int(first), int(last) + 1)
@@ -215,7 +215,7 @@ def _deal(rows: pl.DataFrame, places: npt.NDArray[np.uint64], folder: Path, numb
 
 
 def _shuffled(folder: Path, schema: pl.Schema) -> pl.LazyFrame:
-    """Give the published rows in their new order, the rows of one file after those of another."""
+    """Return the published rows in their new order, the rows of one file after those of another."""
 
     def blocks(columns: list[str] | None, *_: object) -> Iterator[pl.DataFrame]:
         for file in range(1 << DEAL_BITS):

@@ -211,7 +211,7 @@ def runs_on_engines(method: Any) -> bool:
 
 
 def _finished(done: TableRelease, names: Sequence[str], there: Sequence[str], started: float) -> TableRelease:
-    """Give a release with the columns that were left out, and how long it took."""
+    """Complete a release with the columns that were left out, and how long it took."""
     facts = {**done.facts, "seconds": round(time.perf_counter() - started, 4)}
     return replace(done, facts=facts, left_out=[name for name in names if name not in there])
 

@@ -114,7 +114,7 @@ def plan_of_files(
 
 
 def _streams(source: str, needed: Sequence[str], reading: Reading, method: Any, options: Mapping[str, Any]) -> bool:
-    """Say whether a file is so large that its rows go by one after the other and are never in memory together."""
+    """Whether a file is so large that its rows are streamed and never in memory together."""
     if not runs_as_stream(method_of(method, split_wishes(split_asked(options)[1])[1])[0]):
         return False
     if format_of(source) != PARQUET:

@@ -44,7 +44,7 @@ class Audit:
         return {**self.classes, **self.worst}
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the audit for JSON."""
+        """Return the audit for JSON."""
         return {
             "classes": _as_dicts(self.classes),
             "by_sensitive": {column: _as_dicts(scores) for column, scores in self.by_sensitive.items()},
@@ -120,7 +120,7 @@ def _sensitive_scores(
 
 
 def _worst(by_sensitive: Mapping[str, Mapping[str, Score]]) -> dict[str, Score]:
-    """Give the worst score of each measure over the sensitive columns, with the column among its inputs."""
+    """Return the worst score of each measure over the sensitive columns, with the column among its inputs."""
     worst: dict[str, Score] = {}
     for column, scores in by_sensitive.items():
         for name, score in scores.items():

@@ -14,7 +14,7 @@ Numbers = Sequence[float] | npt.NDArray[np.float64]
 
 
 def pearson_correlation(values: Numbers, others: Numbers) -> float | None:
-    """Give Pearson's correlation of two measures, from −1 to 1; None where one of them never changes."""
+    """Return Pearson's correlation of two measures, from −1 to 1; None where one of them is constant."""
     if len(values) != len(others) or len(values) < 2:
         raise InputError.of("two values or more, as many of both", value=f"{len(values)} and {len(others)}")
     # Exact sums, so that the order of values cannot change a digit.
@@ -28,7 +28,7 @@ def pearson_correlation(values: Numbers, others: Numbers) -> float | None:
 
 
 def least_significant_correlation(n: int, level: float = 0.05) -> float:
-    """Give the size beyond which a correlation of n values is significant, tested on both sides."""
+    """Return the size beyond which a correlation of n values is significant, tested on both sides."""
     if n < 3 or not 0 < level < 1:
         raise InputError.of("3 values or more and a level between 0 and 1", value=f"{n}, {level}")
     # Of scipy.special, since scipy.stats takes seconds to import.

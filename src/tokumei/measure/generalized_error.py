@@ -45,7 +45,7 @@ def measure_generalized_error(original: History, release: GeneralizedHistory) ->
 
 
 def cell_errors(original: History, release: GeneralizedHistory) -> pl.DataFrame:
-    """Give the error of each cell, row by row, in the columns date, item, price and quantity."""
+    """Return the error of each cell, row by row, in the columns date, item, price and quantity."""
     if original.n_rows != release.n_rows:
         expected = f"as many rows as the original, {original.n_rows:,}"
         raise InputError.of(expected, file=release.name, value=counted(release.n_rows, "row"))
@@ -61,7 +61,7 @@ def cell_errors(original: History, release: GeneralizedHistory) -> pl.DataFrame:
 
 
 def range_errors(truth: pl.Series, cells: RangeCells, step: float) -> Floats:
-    """Give the error of each cell of a column of dates or numbers.
+    """Return the error of each cell of a column of dates or numbers.
 
     A range the truth lies outside of, which the contest refuses, is measured by the same mean. Where all of the
     original's values are equal σ is 0, and a cell that is not the true value counts as suppressed.
@@ -77,13 +77,13 @@ def range_errors(truth: pl.Series, cells: RangeCells, step: float) -> Floats:
 
 
 def set_errors(truth: pl.Series, cells: SetCells) -> Floats:
-    """Give the error of each cell of a column of items: the chance that an item drawn from the set is a wrong one."""
+    """Return the error of each cell of items: the chance that an item drawn from the set is a wrong one."""
     size = cells.sizes().fill_null(1).to_numpy()
     error = 1 - cells.contains(truth).to_numpy() / size
     return np.where(cells.kind.to_numpy() == Kind.SUPPRESSED, 1.0, error)
 
 
 def as_numbers(values: pl.Series) -> Floats:
-    """Give dates as days and numbers as they are; missing values as NaN."""
+    """Return dates as days and numbers as they are; missing values as NaN."""
     days = values.cast(pl.Int32) if values.dtype == pl.Date else values
     return days.cast(pl.Float64).to_numpy()

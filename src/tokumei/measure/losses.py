@@ -35,11 +35,11 @@ class Attribute:
 
     @property
     def n_rows(self) -> int:
-        """Number of records."""
+        """Assign numbers to of records."""
         return int(self.leaf_sizes.sum())
 
     def leaf_labels(self, level: int) -> npt.NDArray[np.int64]:
-        """Give the index of each leaf's label at a level; a missing value has a label of its own below the top."""
+        """Return the index of each leaf's label at a level; a missing value has a label of its own below the top."""
         return self.hierarchy.codes_with_missing(level)
 
     def label_sizes(self, level: int) -> Sizes:
@@ -67,7 +67,7 @@ class CellLoss(Protocol):
     name: ClassVar[str]
 
     def level_cost(self, attribute: Attribute, level: int) -> LevelCost:
-        """Give what a level costs; labels are in the order of the level, a missing value last."""
+        """Return the cost of a level; labels are in the order of the level, a missing value last."""
 
 
 class SizeLoss(Protocol):
@@ -78,19 +78,19 @@ class SizeLoss(Protocol):
     penalty_shrinks: ClassVar[bool]
 
     def rise(self, sizes: Sizes, n_rows: int) -> float:
-        """Give the loss if nothing is suppressed."""
+        """Return the loss if nothing is suppressed."""
 
     def least_rise(self, n_classes: Floats, n_rows: int) -> Floats:
-        """Give the least loss that so many classes can have."""
+        """Return the least loss that so many classes can have."""
 
     def penalty(self, kept: Sizes, suppressed: Sizes, n_rows: int) -> float:
-        """Give what suppressing some classes adds."""
+        """Return what suppressing some classes adds."""
 
     def least_penalty(self, n_suppressed: Floats, k: int, n_rows: int) -> Floats:
-        """Give the least that suppressing at least so many records in classes smaller than k adds."""
+        """Return the least that suppressing at least so many records in classes smaller than k adds."""
 
     def ends(self, n_rows: int) -> tuple[float, float]:
-        """Give the best and the worst loss there can be."""
+        """Return the best and the worst possible loss."""
 
 
 Loss = CellLoss | SizeLoss
@@ -104,7 +104,7 @@ def is_cell_loss(loss: Loss) -> bool:
 
 
 def loss_score(loss: Loss, value: float, n_rows: int, shares: Mapping[str, float] | None = None) -> Score:
-    """Give a loss as a score, with what each attribute contributed where it adds up over cells."""
+    """Return a loss as a score, with what each attribute contributed where it adds up over cells."""
     # By prices generalizing may pay: then the loss is below 0.
     best, worst = (min(0.0, value), 1.0) if is_cell_loss(loss) else loss.ends(n_rows)  # type: ignore[union-attr]
     # One record alone has nothing to lose, but a score needs two ends.

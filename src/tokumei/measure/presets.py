@@ -40,7 +40,7 @@ class Preset:
         return self.printed_risk if self.chance < 1 else 1 / self.k
 
     def requirements(self) -> tuple[Requirement, ...]:
-        """Give what a release must satisfy; the two say the same, once as a size and once as a risk."""
+        """Return what a release must satisfy; the two agree, once as a size and once as a risk."""
         if self.chance < 1:
             return KAnonymity(self.k), BreachRisk(self.max_risk, self.chance)
         return KAnonymity(self.k), ProsecutorRisk(self.max_risk)
@@ -61,7 +61,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
 
 
 def preset(name: str) -> Preset:
-    """Give the preset of that name; UnknownPart tells the nearest one."""
+    """Return the preset of that name; UnknownPart suggests the nearest one."""
     if name not in PRESETS:
         raise UnknownPart("preset", name, PRESETS)
     return PRESETS[name]

@@ -69,10 +69,10 @@ class Requirement(Protocol):
         """Whether a class that holds still holds when merged with any class, one that fails too."""
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Say for each class whether it satisfies the requirement."""
+        """Whether each class satisfies the requirement."""
 
     def measure(self, counts: ClassCounts) -> Score:
-        """Give the value achieved over all classes."""
+        """Return the value achieved over all classes."""
 
 
 @runtime_checkable
@@ -87,7 +87,7 @@ class PopulationRequirement(Requirement, Protocol):
         """Class counts of the population, if the requirement was told one."""
 
     def recoded(self, recodings: Iterable[Recoding]) -> PopulationRequirement:
-        """Give the same requirement for a release at other levels: its population is recoded likewise."""
+        """Return the requirement for a release at other levels: its population is recoded likewise."""
 
 
 def sees_whole_release(requirement: Requirement) -> bool:
@@ -96,7 +96,7 @@ def sees_whole_release(requirement: Requirement) -> bool:
 
 
 def classes_to_keep(counts: ClassCounts, requirements: Iterable[Requirement], kept: Holds | None = None) -> Holds:
-    """Say which classes can be released together, all others being left out; `kept` are known to hold by themselves.
+    """Return which classes can be released together, all others left out; `kept` are known to hold by themselves.
 
     What looks at one class at a time is asked first. What looks at all of them is asked of those that are left, and
     again while more have to go: a promise is about the release, not about the rows that it was made of.
@@ -119,17 +119,17 @@ def classes_to_keep(counts: ClassCounts, requirements: Iterable[Requirement], ke
 
 
 def population_of(requirement: Requirement) -> ClassCounts | None:
-    """Give the population that a requirement compares with; None if it compares with none."""
+    """Return the population that a requirement compares with; None if it compares with none."""
     return requirement.population if isinstance(requirement, PopulationRequirement) else None
 
 
 def with_population(requirement: Requirement, population: ClassCounts) -> Requirement:
-    """Give the same requirement with another population, such as the same people in other groups."""
+    """Return the requirement with another population, such as the same people in other groups."""
     return replace(requirement, population=population)  # type: ignore[type-var]
 
 
 def sensitive_histogram(counts: ClassCounts, column: str) -> Histogram:
-    """Give the histogram of a sensitive column, or an InputError that names those there are."""
+    """Return the histogram of a sensitive column, or raise an InputError that names those there are."""
     if column not in counts.histograms:
         known = ", ".join(counts.histograms) or "none was"
         raise InputError.of(f"a column counted as sensitive: {known}", value=column)
@@ -137,7 +137,7 @@ def sensitive_histogram(counts: ClassCounts, column: str) -> Histogram:
 
 
 def value_shares(counts: ClassCounts, column: str) -> dict[Any, float]:
-    """Give the share of each sensitive value among all rows, to be the reference of t-closeness or β-likeness.
+    """Return the share of each sensitive value among all rows, the reference of t-closeness and β-likeness.
 
     With the original's shares as reference a class holds or fails whatever other rows are suppressed.
     """

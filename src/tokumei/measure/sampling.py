@@ -77,7 +77,7 @@ class DrawnCells:
 
 
 def _steps_a_unit(cells: RangeCells, column: str) -> int:
-    """Give the steps of a unit: as few as the ends of all cells stand on, so that a single value stays what it is."""
+    """Return the steps of a unit: as few as the ends of all cells stand on, so that a single value stays what it is."""
     n = STEPS_A_UNIT[column]
     if cells.low.dtype == pl.Date:
         return n
@@ -88,7 +88,7 @@ def _steps_a_unit(cells: RangeCells, column: str) -> int:
 
 
 def _steps(cells: RangeCells, observed: pl.Series, n: int) -> tuple[Ints, Ints]:
-    """Give the first and last step of each cell; a suppressed cell has those of the observed values."""
+    """Return the first and last step of each cell; a suppressed cell has those of the observed values."""
     values = _as_steps(observed, n)
     return (
         _as_steps(cells.low, n).fill_null(values.min()).to_numpy(),
@@ -103,5 +103,5 @@ def _as_steps(values: pl.Series, n: int) -> pl.Series:
 
 
 def _in_units(steps: Ints, n: int) -> npt.NDArray[np.generic]:
-    """Give whole units as whole numbers."""
+    """Return whole units as whole numbers."""
     return steps if n == 1 else steps / n

@@ -45,7 +45,7 @@ class PersonRows:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes that occur."""
+        """Assign numbers to of classes that occur."""
         return len(self.class_sizes)
 
     @property
@@ -54,7 +54,7 @@ class PersonRows:
         return int(self.class_sizes.min()) if len(self.class_sizes) else 0
 
     def row_of(self, n_persons: int) -> Indices:
-        """Give the row of each person, −1 for those who are not in the release; nobody may have two."""
+        """Return the row of each person, −1 for those who are not in the release; nobody may have two."""
         n_rows = np.bincount(self.person_of, minlength=n_persons)
         if (n_rows > 1).any():
             rows = np.flatnonzero(self.person_of == int(n_rows.argmax()))
@@ -114,7 +114,7 @@ class SeveralReleases:
         return is_in
 
     def sensitive_of(self, column: str) -> Indices:
-        """Give the sensitive value of each person (down) in each release (across), −1 where there is no row."""
+        """Return the sensitive value of each person (down) in each release (across), −1 where there is no row."""
         self.check_sensitive(column)
         return self._of_persons([release.sensitive[column].astype(np.int64) for release in self.releases])
 
@@ -152,7 +152,7 @@ def _check_columns(frame: pl.DataFrame, name: str, columns: Sequence[str], perso
 
 
 def _persons(frames: Sequence[pl.DataFrame], names: Sequence[str], person: str | None) -> tuple[list[Indices], int]:
-    """Give each person one number in all frames."""
+    """Assign numbers to the persons alike in all frames."""
     if person is None:
         for frame, name in zip(frames, names, strict=True):
             if frame.height != frames[0].height:
@@ -168,7 +168,7 @@ def _persons(frames: Sequence[pl.DataFrame], names: Sequence[str], person: str |
 
 
 def _encoded_alike(columns: Sequence[pl.Series]) -> tuple[pl.Series, list[Codes]]:
-    """Give each value of a column one number in all frames; values are compared as text where types differ."""
+    """Assign numbers to the values of a column alike in all frames; values are compared as text where types differ."""
     if len({column.dtype for column in columns}) > 1:
         columns = [column.cast(pl.String) for column in columns]
     if not columns:
@@ -179,7 +179,7 @@ def _encoded_alike(columns: Sequence[pl.Series]) -> tuple[pl.Series, list[Codes]
 
 
 def _classes(frame: pl.DataFrame, columns: Sequence[str]) -> Indices:
-    """Give the number of the class of each row."""
+    """Return the number of the class of each row."""
     encoded = [encode(frame[column]) for column in columns]
     codes, radices = [codes for _, codes in encoded], [len(domain) for domain, _ in encoded]
     return group_rows(codes, radices, frame.height).group_of

@@ -45,7 +45,7 @@ class Labeled:
         return np.bincount(self.codes, minlength=self.sets.n_labels)
 
     def shares(self, group_of: Ints, n_groups: int) -> Floats:
-        """Give the share of each label that lies in each group of indices; labels of nothing lie nowhere."""
+        """Return the share of each label that lies in each group of indices; labels of nothing lie nowhere."""
         sets = self.sets
         out = np.zeros((sets.n_labels, n_groups))
         for group in range(n_groups):
@@ -75,7 +75,7 @@ class SpreadColumn:
         return np.array(self.vocabulary.numbers)
 
     def weights(self, side: Labeled) -> Floats:
-        """Give how many rows each number counts for, missing values left out."""
+        """Return how many rows each number counts for, missing values left out."""
         sets, n_leaves = side.sets, self.vocabulary.n_leaves
         ends = np.minimum(sets.end, n_leaves)
         lengths = np.maximum(ends - sets.first, 0)
@@ -92,7 +92,7 @@ class SpreadColumn:
         return out + np.maximum(np.cumsum(steps)[:-1], 0)
 
     def moments(self, side: Labeled) -> tuple[Floats, Floats]:
-        """Give the mean of the numbers that each label stands for, NaN if it stands for none, and their variance."""
+        """Return the mean of the numbers that each label stands for, NaN if it stands for none, and their variance."""
         n_leaves, sets = self.vocabulary.n_leaves, side.sets
         ends = np.minimum(sets.end, n_leaves)
         center = self.numbers[n_leaves // 2]
@@ -218,7 +218,7 @@ def _released(vocabulary: Vocabulary, cells: pl.Series, file: str) -> Labeled:
 
 
 def _numbers_of(cells: pl.Series) -> pl.Series:
-    """Give the cells that are numbers."""
+    """Return the cells that are numbers."""
     if cells.dtype.is_numeric():
         found = cells.drop_nulls()
         return found.filter(found.is_finite()) if found.dtype.is_float() else found
@@ -228,7 +228,7 @@ def _numbers_of(cells: pl.Series) -> pl.Series:
 
 
 def weighted_mean(values: Floats, weights: Floats) -> float:
-    """Give the mean, exactly added up."""
+    """Return the mean, exactly added up."""
     total = math.fsum(weights)
     if not total:
         return math.nan

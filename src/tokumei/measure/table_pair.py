@@ -65,19 +65,19 @@ class TablePair:
         )
 
     def with_sensitive(self, at_least: int) -> TablePair:
-        """Give the pair if it has so many sensitive columns; of none nothing is measured, which is not a perfect 0."""
+        """Return the pair if it has enough sensitive columns; of none nothing is measured, which is not a perfect 0."""
         if len(self.sensitive) < at_least:
             raise InputError.of(f"sensitive columns of numbers, {at_least} or more", value=len(self.sensitive))
         return self
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of the original."""
+        """Assign numbers to of rows of the original."""
         return len(self.codes)
 
     @property
     def n_released(self) -> int:
-        """Number of rows of the release."""
+        """Assign numbers to of rows of the release."""
         return len(self.released_codes)
 
     @cached_property
@@ -96,7 +96,7 @@ class TablePair:
         return shares
 
     def distances(self, rows: Ints) -> Floats:
-        """Tell how far each released row is from a row of the original: the mean over both kinds of columns.
+        """Return how far each released row is from a row of the original: the mean over both kinds of columns.
 
         A quasi-identifier is 0 if equal and 1 if not; a sensitive value is as far as `in_spreads` says.
         """
@@ -110,7 +110,7 @@ class TablePair:
         return total / n_columns
 
     def cross_tables(self) -> list[tuple[Ints, Ints]]:
-        """Give for each two quasi-identifiers the cell that each row of the original and of the release is in.
+        """Return for each two quasi-identifiers the cell of each row of the original and of the release.
 
         A table with a single quasi-identifier has one cross table, of that column alone.
         """
@@ -123,7 +123,7 @@ class TablePair:
         ]
 
     def checked_rows(self, rows: pl.Series) -> Ints:
-        """Give the row numbers of the release as an array, having seen that each is a row of the original."""
+        """Return the row numbers of the release as an array, after checking that each is a row of the original."""
         if len(rows) != self.n_released:
             raise InputError.of(f"a row number for each of {self.n_released:,} rows", value=f"{len(rows):,}")
         checked = rows.cast(pl.Int64, strict=False).fill_null(-1).to_numpy()
@@ -133,7 +133,7 @@ class TablePair:
 
 
 def _encode(original: Table, released: Table) -> Ints:
-    """Give the values of each quasi-identifier their numbers: in ascending order, missing last, the release below."""
+    """Return the values of each quasi-identifier as numbers: ascending, missing last, the release below."""
     ours, theirs = (table.frame.select(original.quasi_identifiers) for table in (original, released))
     for name, kind in ours.schema.items():
         if theirs.schema[name] != kind:

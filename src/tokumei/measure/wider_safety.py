@@ -25,10 +25,10 @@ class ReleasesSafety(Protocol):
     """What several releases of the same people must satisfy together; its fields are its options."""
 
     def holds(self, releases: SeveralReleases) -> bool:
-        """Say whether everybody is as safe as asked for."""
+        """Whether everybody is as safe as asked for."""
 
     def measure(self, releases: SeveralReleases) -> Score:
-        """Give the value achieved over all people."""
+        """Return the value achieved over all people."""
 
 
 class RowsSafety(Protocol):
@@ -38,20 +38,20 @@ class RowsSafety(Protocol):
     """
 
     def holds(self, original: Table, released: Table) -> bool:
-        """Say whether the release is as safe as asked for."""
+        """Whether the release is as safe as asked for."""
 
     def measure(self, original: Table, released: Table) -> Score:
-        """Give the value achieved."""
+        """Return the value achieved."""
 
 
 class HistorySafety(Protocol):
     """What a released history must satisfy; its fields are its options."""
 
     def holds(self, released: History) -> bool:
-        """Say whether the release is as safe as asked for."""
+        """Whether the release is as safe as asked for."""
 
     def measure(self, released: History) -> Score:
-        """Give the value achieved over all combinations of items."""
+        """Return the value achieved over all combinations of items."""
 
 
 RELEASES_SAFETY: Registry[ReleasesSafety] = Registry(

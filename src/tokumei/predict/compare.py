@@ -41,17 +41,17 @@ class Comparison:
     nodes: tuple[ComparedNode, ...]
 
     def mean_error_ratio(self, name: str) -> float:
-        """Give the mean over the nodes of a predictor's error ratio, 1 if it is always right."""
+        """Return the mean over the nodes of a predictor's error ratio, 1 if it is always right."""
         if not self.nodes:
             raise InputError.of("a node of more than one class")
         return fmean(error_ratio(each.k, each.predictions[name].k) for each in self.nodes)
 
     def quadrants(self, name: str, k_p: float, *, by: Rule = "low") -> Quadrants:
-        """Give what would come of serving nodes by a predictor at k_p."""
+        """Return what would come of serving nodes by a predictor at k_p."""
         return Quadrants.of((is_served(each.predictions[name], k_p, by=by), each.k >= k_p) for each in self.nodes)
 
     def to_frame(self) -> pl.DataFrame:
-        """Give the nodes as a frame: levels, class count and k, then k, low and high by each predictor."""
+        """Return the nodes as a frame: levels, class count and k, then k, low and high by each predictor."""
         rows = []
         for each in self.nodes:
             levels = ", ".join(f"{name}={level}" for name, level in self.lattice.levels(each.node).items())
@@ -62,7 +62,7 @@ class Comparison:
         return pl.DataFrame(rows)
 
     def summary(self) -> dict[str, dict[str, float]]:
-        """Give by predictor its mean error ratio, the classes counted to fit it, and the numbers it publishes."""
+        """Return each predictor's mean error ratio, the classes counted to fit it, and the numbers it publishes."""
         return {
             name: {
                 "mean_error_ratio": self.mean_error_ratio(name),
@@ -124,7 +124,7 @@ def predictors_for(
 
 
 def error_ratio(k: float, predicted: float) -> float:
-    """Give how many times too large or too small a prediction is: max(k/k̂, k̂/k), 1 if it is right."""
+    """Return how many times too large or too small a prediction is: max(k/k̂, k̂/k), 1 if it is right."""
     return max(k / predicted, predicted / k)
 
 

@@ -66,7 +66,7 @@ class LevelMaps:
     _made: dict[int, ColumnMap] = field(default_factory=dict)
 
     def at(self, level: int) -> ColumnMap:
-        """Give the map to the labels of a level."""
+        """Return the map to the labels of a level."""
         if level not in self._made:
             is_text = self.domain.dtype == pl.String
             self._made[level] = (

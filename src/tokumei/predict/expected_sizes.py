@@ -36,7 +36,7 @@ class Branch:
 
 
 def expected_sizes(rows: Mapping[int, Floats], pairs: Mapping[Pair, Floats]) -> tuple[Floats, Floats]:
-    """Give expected sizes of classes and how many classes have each.
+    """Return expected sizes of classes and how many classes have each.
 
     `rows` holds for each attribute the rows of its labels, all above 0; `pairs` for two attributes that depend on each
     other (the smaller number first) the rows of their labels together.

@@ -56,7 +56,7 @@ class FittedMargins:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of the table."""
+        """Assign numbers to of rows of the table."""
         return int(self.margins[0].sizes.sum())
 
     def predict(self, node: Node) -> Prediction:
@@ -77,7 +77,7 @@ class FittedMargins:
         return Prediction(*(smallest.quantile(chance) for chance in (0.5, self.caution, 1 - self.caution)))
 
     def _bound(self, node: Node, present: Sequence[int]) -> tuple[int, bool]:
-        """Give a size that k is known not to exceed, and whether k is known to be just that.
+        """Return a size that k is known not to exceed, and whether k is known to be just that.
 
         Any published count that is a class of the node or several together is such a size.
         """

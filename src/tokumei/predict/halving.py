@@ -79,11 +79,11 @@ class Halves:
         return (start, cut, depth), (cut, end, depth)
 
     def leaves(self, run: Run) -> Group:
-        """Give the leaves of a run in their own order."""
+        """Return the leaves of a run in their own order."""
         return tuple(sorted(self.order[run[0] : run[1]]))
 
     def _n_cut(self, start: int, cut: int, end: int) -> int:
-        """Give how many levels aside have a label on both sides of a cut."""
+        """Return how many levels aside have a label on both sides of a cut."""
         return sum(not set(labels[start:cut]).isdisjoint(labels[cut:end]) for labels in self.aside)
 
 
@@ -116,7 +116,7 @@ class Halving:
 
 
 def halving_tree(codes: Ints, *, has_missing: bool) -> Halving:
-    """Give how leaves are parted into halves, from the hierarchy alone: first by its coarsest labels, then by finer.
+    """Return how leaves are parted into halves, from the hierarchy alone: by its coarsest labels, then by finer.
 
     Levels that do not follow from each other cannot all be followed: those that do not are spared where a cut can be
     made beside their labels. The missing value, if there is one, stands beside the last leaf.
@@ -126,13 +126,13 @@ def halving_tree(codes: Ints, *, has_missing: bool) -> Halving:
 
 
 def _first_of_label(labels: Ints) -> Ints:
-    """Give for each leaf the first that has its label."""
+    """Return for each leaf the first that has its label."""
     _, first, label_of = np.unique(labels, return_index=True, return_inverse=True)
     return first[label_of.reshape(-1)]
 
 
 def _nested(codes: Ints) -> list[int]:
-    """Give levels of which each follows from the one before, finest first."""
+    """Return levels of which each follows from the one before, finest first."""
     chain = [0]
     for level in range(1, len(codes)):
         finer, coarser = codes[chain[-1]], codes[level]

@@ -80,11 +80,11 @@ class Margin:
         return _group_of(self.groups, len(self.leaves))
 
     def n_labels(self, level: int) -> int:
-        """Give the number of labels of a level, that of missing values included."""
+        """Return the number of labels of a level, that of missing values included."""
         return int(self.codes[level].max()) + 1
 
     def joined(self, level: int) -> Ints:
-        """Give for each group its part when groups that share a label of the level are joined."""
+        """Return for each group its part when groups that share a label of the level are joined."""
         occurs = self.group_of >= 0
         parts = common_coarsening(self.group_of[occurs], self.codes[level][occurs])
         out = np.empty(len(self.groups), np.int64)
@@ -92,14 +92,14 @@ class Margin:
         return out
 
     def part_of_label(self, level: int, parts: Ints) -> Ints:
-        """Give for each label of a level its part, where no part splits a label; −1 for a label without rows."""
+        """Return for each label of a level its part, where no part splits a label; −1 for a label without rows."""
         out = np.full(self.n_labels(level), -1)
         occurs = self.group_of >= 0
         out[self.codes[level][occurs]] = parts[self.group_of[occurs]]
         return out
 
     def at(self, level: int, small: float) -> MarginAtLevel:
-        """Give what the groups say of the labels of a level, where a label may have as few as `small` rows."""
+        """Return what the groups say of the labels of a level, where a label may have as few as `small` rows."""
         occurs = self.group_of >= 0
         n_labels = self.n_labels(level)
         groups, labels = np.divmod(np.unique(self.group_of[occurs] * n_labels + self.codes[level][occurs]), n_labels)
@@ -136,7 +136,7 @@ class LabelShares:
         return cls(parts, np.arange(len(parts)), np.ones(len(parts)))
 
     def by_part(self, sizes: Ints, parts: Ints) -> Floats:
-        """Give the rows of each label in each part, from the rows and the part of each group."""
+        """Return the rows of each label in each part, from the rows and the part of each group."""
         out = np.zeros((int(self.labels.max()) + 1, int(parts.max()) + 1))
         np.add.at(out, (self.labels, parts[self.groups]), self.shares * sizes[self.groups])
         return out
@@ -161,7 +161,7 @@ class MarginAtLevel:
 
 
 def _group_of(groups: Sequence[Group], n_leaves: int) -> Ints:
-    """Give the group of each leaf, −1 for a leaf of none."""
+    """Return the group of each leaf, −1 for a leaf of none."""
     out = np.full(n_leaves, -1)
     n_inside = np.array([len(group) for group in groups], np.int64)
     out[np.fromiter(itertools.chain.from_iterable(groups), np.int64, int(n_inside.sum()))] = np.repeat(
@@ -200,7 +200,7 @@ def merge_small(codes: Ints, sizes: Ints, k_p: int) -> tuple[Group, ...]:
 
 
 def enough(n_leaves: int, k_p: int) -> int:
-    """Give how many rows so many leaves must have to be parted from others: k_p, and one more for each further leaf.
+    """Return how many rows so many leaves need to be parted from others: k_p, and one more for each further leaf.
 
     Whoever knows that a value occurs, as a missing one does, or all of a hierarchy that was made of the data, knows
     that its neighbors have all rows but one at most: those must still be k_p.
@@ -214,7 +214,7 @@ def _holds(run: Run, before: Sequence[int], k_p: int) -> bool:
 
 
 def common_coarsening(first: Ints, second: Ints) -> Ints:
-    """Give the finest parts that split neither the parts of the first nor those of the second, numbered from 0.
+    """Return the finest parts that split neither the parts of the first nor those of the second, numbered from 0.
 
     All three hold for each thing the number of its part.
     """

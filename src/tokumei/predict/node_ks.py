@@ -62,7 +62,7 @@ class NodeKs:
         self._nested = whole
 
     def of(self, nodes: Iterable[Node] | None = None) -> dict[Node, int]:
-        """Give the k of all nodes, or of some."""
+        """Return the k of all nodes, or of some."""
         asked = set(self.lattice if nodes is None else nodes)
         by_size: dict[int, list[Node]] = {}
         for node in self._with_fewer_attributes(asked):
@@ -122,7 +122,7 @@ class NodeKs:
                 yield (*node[:index], level, *node[index + 1 :])
 
     def _over(self, classes: _Classes, attributes: Sequence[int]) -> _Classes:
-        """Give the classes of some attributes, counted from few where that can be."""
+        """Return the classes of some attributes, counted from few where that can be."""
         if classes is not self._nested_of:
             radices = {index: len(self.maps[index][level].domain) for index, level in classes.levels.items()}
             self._nested, self._nested_of = NestedClasses(Classes(classes.labels, classes.sizes), radices), classes
@@ -130,7 +130,7 @@ class NodeKs:
         return _Classes({index: classes.levels[index] for index in attributes}, found.codes, found.sizes)
 
     def _rolled_up(self, classes: _Classes, attributes: Sequence[int], nodes: Sequence[Node]) -> _Classes:
-        """Give the classes of some attributes at the coarsest levels that those of the nodes follow from."""
+        """Return the classes of some attributes at the coarsest levels that those of the nodes follow from."""
         levels = {
             index: self._common_level(index, {node[index] for node in nodes if index in self._attributes(node)})
             for index in attributes
@@ -138,7 +138,7 @@ class NodeKs:
         return classes if levels == classes.levels else self._at(classes, levels)
 
     def _at(self, classes: _Classes, levels: Mapping[int, int]) -> _Classes:
-        """Give the classes of some attributes at coarser levels."""
+        """Return the classes of some attributes at coarser levels."""
         grouping = self._grouped(classes, levels)
         rows = grouping.a_row_of
         labels = {}
@@ -154,7 +154,7 @@ class NodeKs:
         return group_recoded_rows([classes.labels[index] for index in levels], upward, radices, len(classes.sizes))
 
     def _common_level(self, index: int, levels: set[int]) -> int:
-        """Give the coarsest level that all of these follow from."""
+        """Return the coarsest level that all of these follow from."""
         is_finer = self.lattice.hierarchies[index].finer
         return max(
             level
@@ -163,7 +163,7 @@ class NodeKs:
         )
 
     def _upward(self, index: int, fine: int, coarse: int) -> Codes | None:
-        """Give for each label of a level its label at a level that follows from it."""
+        """Return for each label of a level its label at a level that follows from it."""
         if fine == coarse:
             return None
         below, above = self.maps[index][fine], self.maps[index][coarse]
@@ -172,7 +172,7 @@ class NodeKs:
         return out
 
     def _attributes(self, node: Node) -> tuple[int, ...]:
-        """Give the attributes that a node tells of: those above one label."""
+        """Return the attributes that a node tells of: those above one label."""
         return tuple(index for index, level in enumerate(node) if len(self.maps[index][level].domain) > 1)
 
     def _without(self, node: Node, index: int) -> Node:

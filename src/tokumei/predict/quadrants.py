@@ -39,7 +39,7 @@ class Quadrants:
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes."""
+        """Assign numbers to of nodes."""
         return self.alpha + self.beta + self.gamma + self.delta
 
     @property
@@ -79,7 +79,7 @@ def quadrants(fitted: Fitted, ks: Mapping[Node, float], k_p: float, *, by: Rule 
 
 
 def area_without_prediction(k_p: float, k_u: float, x_u: float, x_n: float) -> float:
-    """Give S₁ = (k_p − k_u)(x_u − x_n): what a user who asks for too much could learn of, 0 if the request holds.
+    """Return S₁ = (k_p − k_u)(x_u − x_n): what a user who asks for too much could learn of, 0 if the request holds.
 
     The user asks for x_u classes and would get k_u; x_n classes are the most that hold k_p.
     """
@@ -87,7 +87,7 @@ def area_without_prediction(k_p: float, k_u: float, x_u: float, x_n: float) -> f
 
 
 def area_with_prediction(k_p: float, k_u: float, x_u: float, x_n: float, x_p: float) -> float:
-    """Give S₂ = (k_p − k_u)(x_p − x_n): what is left where no more than the predicted x_p classes can be asked for.
+    """Return S₂ = (k_p − k_u)(x_p − x_n): what is left if no more than the predicted x_p classes can be asked for.
 
     Nobody asks for more than x_u and nothing leaks below x_n, so that x_p counts as no more than the one and no less
     than the other: S₂ lies between 0 and S₁.
@@ -96,7 +96,7 @@ def area_with_prediction(k_p: float, k_u: float, x_u: float, x_n: float, x_p: fl
 
 
 def most_that_hold(k_p: float, k_by_class_count: Mapping[int, float]) -> int:
-    """Give x_n: the largest class count that holds k_p and so do all smaller ones; 0 if none does."""
+    """Return x_n: the largest class count that holds k_p and so do all smaller ones; 0 if none does."""
     out = 0
     for class_count, k in sorted(k_by_class_count.items()):
         if k < k_p:

@@ -38,7 +38,7 @@ class SmallestClass:
     most: int
 
     def quantile(self, chance: float) -> int:
-        """Give the least m such that k is at most m with at least this chance."""
+        """Return the least m such that k is at most m with at least this chance."""
         summed = self._summed
         if summed[-1] >= chance or self.most <= SUMMED_UP_TO:
             # One more than the number of sizes that are too unlikely; size 0 is not among them.
@@ -53,7 +53,7 @@ class SmallestClass:
         return at
 
     def chance_up_to(self, m: int) -> float:
-        """Give the chance that k is at most m."""
+        """Return the chance that k is at most m."""
         if m >= self.most:
             return 1.0
         if m < 1:
@@ -83,21 +83,21 @@ class SmallestClass:
         return factors[:, None] * self.sizes, shares / shares.sum()
 
     def _of_any(self, chances: Floats) -> Floats:
-        """Give the chance of at least one class, from the chance of each."""
+        """Return the chance of at least one class, from the chance of each."""
         # A certain class would be the logarithm of 0.
         out: Floats = -np.expm1(np.log1p(-np.clip(chances, 0, 1 - 1e-15)) @ self.weights)
         return out
 
 
 def poisson_up_to(m: int, means: Floats) -> Floats:
-    """Give the chance of at most m rows, m well above 0, for each mean number of rows."""
+    """Return the chance of at most m rows, m well above 0, for each mean number of rows."""
     n = m + 1
     z = 3 * math.sqrt(n) * (np.cbrt(means / n) - (1 - 1 / (9 * n)))
     return normal_above(z)
 
 
 def normal_above(z: Floats) -> Floats:
-    """Give the chance that a normal number is above z, to seven digits also where it is tiny."""
+    """Return the chance that a normal number is above z, to seven digits also where it is tiny."""
     # Numerical Recipes (1992), 6.2: a Chebyshev fit of the complementary error function.
     x = np.abs(z) / math.sqrt(2)
     t = 1 / (1 + x / 2)

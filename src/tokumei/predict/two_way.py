@@ -31,7 +31,7 @@ class TwoWay:
     counts: Ints
 
     def turned(self) -> TwoWay:
-        """Give the same table with rows and columns exchanged."""
+        """Return the same table with rows and columns exchanged."""
         return TwoWay(self.second, self.first, self.second_parts, self.first_parts, self.counts.T)
 
     def holds(self, k_p: int) -> bool:
@@ -39,14 +39,14 @@ class TwoWay:
         return bool(self.counts[self.counts > 0].min() >= k_p)
 
     def coarsened(self, first_parts: Ints, second_parts: Ints) -> TwoWay:
-        """Give the table over coarser parts: counts of parts that become one are added up."""
+        """Return the table over coarser parts: counts of parts that become one are added up."""
         rows = added_up(self.counts, part_of_part(self.first_parts, first_parts))
         counts = added_up(rows.T, part_of_part(self.second_parts, second_parts)).T
         return TwoWay(self.first, self.second, first_parts, second_parts, counts)
 
 
 def worth(table: TwoWay) -> float:
-    """Give what a table explains beyond what so many numbers explain by chance; below 0 it is not worth them."""
+    """Return what a table explains beyond what so many numbers explain by chance; below 0 it is not worth them."""
     n_rows, n_columns = table.counts.shape
     return deviance(table.counts) - PENALTY * float((n_rows - 1) * (n_columns - 1))
 
@@ -66,7 +66,7 @@ def forest(tables: Iterable[TwoWay]) -> tuple[TwoWay, ...]:
 
 
 def expected_rows(margins: Sequence[Margin], way: Sequence[TwoWay], first: LabelShares, second: LabelShares) -> Floats:
-    """Give the rows expected of the labels of two attributes together, along the tables from one to the other.
+    """Return the rows expected of the labels of two attributes together, along the tables from one to the other.
 
     Given the part of an attribute on the way, what comes before and what comes after it are independent.
     """
@@ -80,7 +80,7 @@ def expected_rows(margins: Sequence[Margin], way: Sequence[TwoWay], first: Label
 
 
 def way_between(tables: Sequence[TwoWay], start: int, goal: int) -> list[TwoWay] | None:
-    """Give the tables from one attribute to another, each turned to lead on; None if there is no way."""
+    """Return the tables from one attribute to another, each turned to lead on; None if there is no way."""
     both = [*tables, *(table.turned() for table in tables)]
     ways = [[table] for table in both if table.first == start]
     while ways:
@@ -93,7 +93,7 @@ def way_between(tables: Sequence[TwoWay], start: int, goal: int) -> list[TwoWay]
 
 
 def spread_beyond(margins: Sequence[Margin], tables: Sequence[TwoWay], counted: Iterable[TwoWay]) -> float:
-    """Give how far counted pairs are from what the tables say, beyond chance, as the logarithm of a factor.
+    """Return how far counted pairs are from what the tables say, beyond chance, as the logarithm of a factor.
 
     Counts of mean μ that only chance moves are μ away in the mean of squares; if a factor moves them too, they are
     μ + (spread·μ)² away. Chance moves them less where published counts hold their sums.
@@ -118,14 +118,14 @@ def spread_beyond(margins: Sequence[Margin], tables: Sequence[TwoWay], counted: 
 
 
 def _n_fixed(pair: TwoWay, way: Sequence[TwoWay] | None) -> int:
-    """Give how many counts of a pair follow from the others, when its margins and a table of it are known."""
+    """Return how many counts of a pair follow from the others, when its margins and a table of it are known."""
     n_rows, n_columns = pair.counts.shape
     known = way[0].counts.shape if way is not None and len(way) == 1 else (1, 1)
     return int(known[0] * known[1] + (n_rows - known[0]) + (n_columns - known[1]))
 
 
 def deviance(counts: Ints | Floats) -> float:
-    """Give how far rows and columns are from independent: G² = 2 Σ n ln(n / expected), 0 if they are."""
+    """Return how far rows and columns are from independent: G² = 2 Σ n ln(n / expected), 0 if they are."""
     expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
     occurs = counts > 0
     return float(2 * np.sum(counts[occurs] * np.log(counts[occurs] / expected[occurs])))
@@ -145,7 +145,7 @@ def _per_row(counts: Ints | Floats) -> Floats:
 
 
 def part_of_part(fine: Ints, coarse: Ints) -> Ints:
-    """Give for each fine part the coarse part that it lies in; both hold the part of each group."""
+    """Return for each fine part the coarse part that it lies in; both hold the part of each group."""
     out = np.empty(int(fine.max()) + 1, np.int64)
     out[fine] = coarse
     return out

@@ -60,7 +60,7 @@ def align(purchases: Purchases, members: Sequence[int], *, n_rounds: int = 0, bl
 
 
 def _join(purchases: Purchases, aligned: Indices, rows: Indices, block: int | None) -> tuple[Indices, float]:
-    """Give the row that joins each aligned line, and what all lines cost then."""
+    """Return the row that joins each aligned line, and the cost of all lines then."""
     if block is None or len(aligned) <= block:
         # Here, as every process of a server imports this module, for which it would take a quarter longer to start.
         from scipy.optimize import linear_sum_assignment
@@ -90,7 +90,7 @@ def seconds_of(lines: Floats, rows: Floats, block: int | None) -> Floats:
 
 
 def joining_costs(purchases: Purchases, aligned: Indices, rows: Indices) -> Floats:
-    """Give what each aligned line costs in all its cells when a row joins it: lines × rows."""
+    """Return what each aligned line costs in all its cells when a row joins it: lines × rows."""
     n_members = aligned.shape[1] + 1
     items, parts = purchases.items, purchases.parts
     if parts is None:
@@ -141,7 +141,7 @@ def range_costs(low: Floats, high: Floats, values: Floats, width: float) -> Floa
 
 
 def _range_costs(low: Floats, high: Floats, sums: Floats, squares: Floats, n: int, width: float) -> Floats:
-    """Give the Err of n values in a range together, from their sum and the sum of their squares."""
+    """Return the Err of n values in a range together, from their sum and the sum of their squares."""
     # Σ (low−x)² + (high−x)², multiplied out.
     ends = n * (low**2 + high**2) - 2 * (low + high) * sums + 2 * squares
     length = high - low

@@ -70,7 +70,7 @@ class Purchases:
         return cls((raw - mean) / deviation, width, items, customers, rows)
 
     def of_customers(self, which: Indices) -> Purchases:
-        """Give the purchases of some customers, in the order given; rows keep their numbers."""
+        """Return the purchases of some customers, in the order given; rows keep their numbers."""
         numbers = which.tolist()
         return replace(
             self, customers=[self.customers[one] for one in numbers], rows=[self.rows[one] for one in numbers]
@@ -78,7 +78,7 @@ class Purchases:
 
     @property
     def n_rows(self) -> Indices:
-        """Number of rows of each customer."""
+        """Assign numbers to of rows of each customer."""
         return np.array([len(rows) for rows in self.rows], dtype=np.int64)
 
 

@@ -58,7 +58,7 @@ def _cosines(rows: Matrix, centers: Matrix) -> Floats:
 
 
 def _nearest(rows: Matrix, centers: Matrix) -> tuple[Ints, Floats]:
-    """Give the center nearest to each row, and their cosine, some rows at a time."""
+    """Return the center nearest to each row, and their cosine, some rows at a time."""
     labels, fits = np.empty(rows.shape[0], np.int64), np.empty(rows.shape[0])
     n_at_once = max(1, MOST_COSINES // centers.shape[0])
     for first in range(0, rows.shape[0], n_at_once):
@@ -69,7 +69,7 @@ def _nearest(rows: Matrix, centers: Matrix) -> tuple[Ints, Floats]:
 
 
 def _filled(labels: Ints, fits: Floats, n_clusters: int) -> Ints:
-    """Give each empty cluster the row that fits its own cluster worst, of those that are not alone."""
+    """Fill each empty cluster with the row that fits its own cluster worst, among those not alone."""
     labels = labels.copy()
     for empty in np.flatnonzero(np.bincount(labels, minlength=n_clusters) == 0):
         # Whoever was moved is alone now, so that how it fits does not matter.
@@ -78,6 +78,6 @@ def _filled(labels: Ints, fits: Floats, n_clusters: int) -> Ints:
 
 
 def _centers(rows: Matrix, labels: Ints, n_clusters: int) -> Matrix:
-    """Give the direction of the sum of each cluster's rows."""
+    """Return the direction of the sum of each cluster's rows."""
     member = sparse.csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))), shape=(n_clusters, len(labels)))
     return directions(sparse.csr_array(member @ rows))

@@ -17,7 +17,7 @@ NEVER = np.iinfo(np.int64).max // 4
 
 
 def group_like_months(n_rows: Ints, *, most_found: int, smallest: int, most_open: int) -> Ints:
-    """Give the group of each customer, −1 if the customer is left open.
+    """Return the group of each customer, −1 if the customer is left open.
 
     `n_rows` has the rows of each customer in each month. Two groups at a time are merged, those that lose the fewest
     rows when every month is cut to its smallest customer, until open customers and groups together are at most
@@ -111,7 +111,7 @@ class _Block:
         return int(self._members[one]), int(self._members[two])
 
     def _costs_of(self, at: int) -> Ints:
-        """Give the rows lost by merging one group with each other; NEVER where no month would be left."""
+        """Return the rows lost by merging one group with each other; NEVER where no month would be left."""
         common = np.minimum(self._least[at], self._least).sum(axis=1)
         now = self._sizes * self._least.sum(axis=1)
         lost = now[at] + now - (self._sizes[at] + self._sizes) * common

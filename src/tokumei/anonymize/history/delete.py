@@ -68,7 +68,7 @@ class Delete(HistoryStep):
     def _rules(
         self, rows: pl.DataFrame, n_rows: int, compared: Sequence[tuple[str, ...]]
     ) -> Iterator[tuple[Ints, int]]:
-        """Give for each rule the rows it would delete, first ones first, and how many of them at most."""
+        """Yield for each rule the rows it would delete, first ones first, and how many of them at most."""
         number = rows["row"].to_numpy()
         if self.once:
             yield number[rows.select(pl.col("item").is_unique()).to_series().to_numpy()], n_rows
@@ -90,13 +90,13 @@ class Delete(HistoryStep):
 
 
 def compared_without(absent: Collection[str]) -> Sequence[tuple[str, ...]]:
-    """Give what attackers can compare of a history that lacks some columns; dates alone if there is nothing else."""
+    """Return what attackers can compare of a history that lacks some columns; dates alone if nothing else."""
     gone = {"group" if column == "item" else column for column in absent}
     return [columns for columns in COMPARED if not gone & set(columns)] or [("date",)]
 
 
 def _giveaway(rows: pl.DataFrame, compared: Sequence[tuple[str, ...]]) -> Floats:
-    """Say how much each row gives away: 1 / the number of customers alike, summed over what attackers compare."""
+    """Return how much each row gives away: 1 / the number of customers alike, summed over what attackers compare."""
     grouped = rows.with_columns(group=pl.col("item").str.slice(0, 2))
     chances = [1 / pl.col("customer").n_unique().over(columns) for columns in compared]
     return grouped.select(pl.sum_horizontal(chances).round(9)).to_series().to_numpy()

@@ -62,7 +62,7 @@ class Dummies(HistoryStep):
         return replace(changed, found=found_of(labels))
 
     def assign(self, sets: ItemSets, *, seed: int) -> Ints:
-        """Give the cluster of each customer."""
+        """Return the cluster of each customer."""
         n_customers = len(sets.customers)
         n_clusters = max(1, n_customers // CUSTOMERS_A_CLUSTER) if self.clusters is None else self.clusters
         if self.alpha is not None and n_clusters != "best":
@@ -108,7 +108,7 @@ def expected_reid(n: int, c: int) -> float:
 
 
 def best_clusters(n: int, b: float, h: float, alpha: float) -> float:
-    """Give the number of clusters with the least α·Δm + Reid, c* = √(α(b + h/2)n³).
+    """Return the number of clusters with the least α·Δm + Reid, c* = √(α(b + h/2)n³).
 
     α says how much one added row weighs against the whole of the customers being found.
     """
@@ -116,7 +116,7 @@ def best_clusters(n: int, b: float, h: float, alpha: float) -> float:
 
 
 def most_dummies(n: int, b: float, h: float) -> float:
-    """Give the most rows that any number of clusters adds: n·(s·b − s(s − 1)/2·h − b) with s = (b + h/2)/h, at most n.
+    """Return the most rows any number of clusters adds: n·(s·b − s(s − 1)/2·h − b) with s = (b + h/2)/h, at most n.
 
     So many items has the union of a cluster of s customers who share h items two by two; beyond that s it would shrink.
     """
@@ -125,12 +125,12 @@ def most_dummies(n: int, b: float, h: float) -> float:
 
 
 def found_of(labels: Ints) -> dict[str, int]:
-    """Give what is told of the clusters: how many there are."""
+    """Return how many clusters there are."""
     return {"clusters": len(np.unique(labels))}
 
 
 def _best_for(sets: ItemSets, alpha: float | None) -> int:
-    """Give c* of a history's own n, b and h; without an α, with that which makes the most dummies one."""
+    """Return c* of a history's own n, b and h; without an α, with that which makes the most dummies one."""
     n = len(sets.customers)
     b = float(sets.n_items.mean())
     h = float((sets.n_buyers * (sets.n_buyers - 1)).sum()) / max(1, n * (n - 1))
@@ -174,7 +174,7 @@ class Places:
         return cls(of_customer, of_item, offset)
 
     def gaps(self, beside: Ints) -> tuple[Ints, Floats]:
-        """Say before which row each dummy stands, given the one it is drawn to, and how far in the gap before it."""
+        """Return the row before which each dummy stands, from the one it is drawn to, and its place in the gap."""
         is_after = self.offset >= 0
         return beside + is_after, np.where(is_after, self.offset, 1 + self.offset)
 
@@ -206,7 +206,7 @@ def _add_dummies(history: History, missing: pl.DataFrame, rng: np.random.Generat
 
 
 def _rows_at(kept: pl.DataFrame, missing: pl.DataFrame, column: str, at: Ints) -> Ints:
-    """Give for each missing item the numbered row of those that agree with it on the column."""
+    """Return for each missing item the numbered row of those that agree with it on the column."""
     ordered = kept.sort(column, "row")
     groups = ordered.group_by(column, maintain_order=True).agg(size=pl.len())
     groups = groups.with_columns(start=pl.col("size").cum_sum() - pl.col("size"))

@@ -21,7 +21,7 @@ BLOCK_CUSTOMERS = 2_000
 
 @dataclass(frozen=True)
 class ExchangePseudonyms:
-    """Give each customer a pseudonym and let pairs of similar customers exchange theirs from month to month.
+    """Name customers by pseudonyms that pairs of similar customers exchange from month to month.
 
     | original         | released, 1 and 2 exchange in March |
     |------------------|-------------------------------------|

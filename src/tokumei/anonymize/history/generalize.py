@@ -98,7 +98,7 @@ class Generalize:
         return PublicCells.of(raw, kept, items, k=self.k) if self.ranges == "grid" else None
 
     def decide(self, purchases: Purchases, *, seed: int) -> tuple[list[list[int]], list[Indices]]:
-        """Give the groups of customers, those who stay unhidden first, and for each group the rows written alike."""
+        """Group the customers, those who stay unhidden first, and for each group the rows written alike."""
         groups = group_customers(purchases, self.k, generator(seed, "generalise", "groups"), n_alone=self.unhidden)
         block = self._block(purchases)
         if block is not None:
@@ -131,7 +131,7 @@ class Generalize:
         return self._cost(purchases, self._block(purchases), row_bytes)
 
     def _block(self, purchases: Purchases) -> int | None:
-        """Give the largest block of rows whose alignment takes minutes; None if all of a customer's may be aligned."""
+        """Return the largest block of rows that align in minutes; None if all of a customer's can be aligned."""
         for block in (None, 512, 256, 128, 64):
             if self._alignment_seconds(purchases, block) <= MOST_SECONDS:
                 return block
@@ -187,7 +187,7 @@ def smallest_class(frame: pl.DataFrame) -> int:
 
 
 def whole_texts(frame: pl.DataFrame) -> pl.Series:
-    """Give for each pseudonym all its rows as one text, in an order that is the same for all."""
+    """Return all rows of each pseudonym as one text, in an order that is the same for all."""
     rows = frame.filter(pl.col("customer") != DELETED).select("customer", row=pl.concat_str(COLUMNS, separator=","))
     return rows.group_by("customer").agg(pl.col("row").sort()).select(pl.col("row").list.join("\n"))["row"]
 

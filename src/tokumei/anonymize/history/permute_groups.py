@@ -105,7 +105,7 @@ class PermuteGroups:
 
 
 def rows_by_month(original: History) -> tuple[pl.Series, Ints]:
-    """Give the customers in alphabetical order and the rows of each (down) in each month (across)."""
+    """Return the customers in alphabetical order and the rows of each (down) in each month (across)."""
     customers = pl.Series("customer", original.customers, pl.String)
     n_rows = np.zeros((len(customers), len(original.periods)), np.int64)
     rows = original.frame.select("customer", period=original.period).drop_nulls()
@@ -232,7 +232,7 @@ def check_equal_counts(groups: Groups, release: Release) -> None:
 
 
 def _rows_of_groups(original: History, groups: Groups) -> pl.DataFrame:
-    """Give the rows of grouped customers, each with its group, the customer's seat in it, and the least rows there."""
+    """Return the rows of grouped customers, each with its group, the seat in it, and the least rows there."""
     members = groups.members
     number = np.concatenate([*members, np.zeros(0, np.int64)]).astype(np.int64)
     sizes = np.array([len(one) for one in members], np.int64)
@@ -302,7 +302,7 @@ def _turn_in_runs(who: Ints, period: Ints, basket: Ints) -> Ints:
 
 
 def _is_first(*keys: Ints) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Tell where a run of equal keys begins."""
+    """Mark the start of each run of equal keys."""
     is_first = np.zeros(len(keys[0]), bool)
     is_first[:1] = True
     for key in keys:

@@ -112,7 +112,7 @@ class Perturb(HistoryStep):
         return kept.with_columns(price=pl.Series(_scaled(amounts, factors, decimals, MOST_PRICE)))
 
     def _exchange_items(self, kept: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
-        """Give a share of the rows the item of some row of the same group."""
+        """Replace the item of a share of the rows by that of a row of the same group."""
         group = positions(kept["item"].str.slice(0, GROUP_CHARACTERS))
         by_group = np.argsort(group, kind="stable")
         sizes = np.bincount(group)

@@ -15,7 +15,7 @@ from tokumei.data.release import Release
 
 @dataclass(frozen=True)
 class Pseudonyms:
-    """Give each customer a pseudonym, and a new one whenever it has lived its time.
+    """Name customers by pseudonyms that change whenever they have lived their time.
 
     | original            | released, lifetime 1 |
     |---------------------|----------------------|
@@ -59,7 +59,7 @@ class Pseudonyms:
 
 
 def _log_safety(history: History, known: float) -> pl.DataFrame:
-    """Give for each customer and month the logarithm of the chance that no row of it is known and placed.
+    """Return for each customer and month the logarithm of the chance that no row of it is known and placed.
 
     Logarithms add up, so that the safety of a life is the sum over its months.
     """

@@ -23,13 +23,13 @@ class Axis(Protocol):
         """The index of a missing value."""
 
     def is_cut_in_two(self, low: Ints, high: Ints) -> Bools:
-        """Say for runs of indices whether they are cut in two between neighbors; else every key gets a part."""
+        """Return which runs of indices are cut in two between neighbors; of the others every key is a part."""
 
     def widths(self, low: Ints, high: Ints) -> Floats:
-        """Give the certainty penalty of the label that covers each run of indices, 0 for a single one."""
+        """Return the certainty penalty of the label that covers each run of indices, 0 for a single one."""
 
     def keys(self, indices: Codes, group_at: Ints, low: Ints, high: Ints) -> Codes:
-        """Give what tells the parts of a group apart: equal keys stay together, and the missing value's is last.
+        """Return a key for the parts of a group: equal keys stay together, and the missing value's is last.
 
         `indices` are those of some classes, `group_at` the group of each, `low` and `high` the ends of every group.
         """
@@ -54,14 +54,14 @@ class NumberAxis:
         return self.grid.spans_cells(low, high)
 
     def widths(self, low: Ints, high: Ints) -> Floats:
-        """Give the share of the whole width that the range covers which holds both numbers."""
+        """Return the share of the whole width that the range covers which holds both numbers."""
         whole = float(self.numbers[-1] - self.numbers[0])
         first, last = self.grid.cover(low, high)
         out: Floats = (self.numbers[last] - self.numbers[first]) / (whole or 1.0)
         return out
 
     def keys(self, indices: Codes, group_at: Ints, low: Ints, high: Ints) -> Codes:
-        """Give the first number of each cell, or of each part of a single one."""
+        """Return the first number of each cell, or of each part of a single one."""
         return self.grid.parts(indices, low[group_at], high[group_at])
 
 
@@ -81,12 +81,12 @@ class TreeAxis:
     costs: Floats
 
     def is_cut_in_two(self, low: Ints, high: Ints) -> Bools:  # noqa: ARG002
-        """Give every child of a label a part."""
+        """Return False: every child of a label is a part."""
         return np.zeros(len(low), np.bool_)
 
     @classmethod
     def of(cls, attribute: LocalAttribute) -> TreeAxis:
-        """Give labels numbers from the top down, so that those below one label follow each other."""
+        """Assign numbers to the labels from the top down, so that those below one label follow each other."""
         levels, n_leaves = attribute.hierarchy.levels, attribute.n_leaves
         nested = [np.zeros(n_leaves, np.int64)] * len(levels)
         for index in range(len(levels) - 1, -1, -1):
@@ -104,22 +104,22 @@ class TreeAxis:
         return cls(index_of_leaf[attribute.leaf_of], attribute.missing, labels, costs)
 
     def widths(self, low: Ints, high: Ints) -> Floats:
-        """Give the share of all leaves that the closest label covers."""
+        """Return the share of all leaves that the closest label covers."""
         # There may be no single top: then the coarsest label says nothing.
         level = np.minimum(self._levels(low, high), len(self.labels) - 1)
         return self.costs[level, self.labels[level, low]]
 
     def keys(self, indices: Codes, group_at: Ints, low: Ints, high: Ints) -> Codes:
-        """Give the labels one level below the closest that covers the group."""
+        """Return the labels one level below the closest that covers the group."""
         below = np.maximum(self._levels(low, high) - 1, 0)
         return self.labels[below[group_at], indices]
 
     def _levels(self, low: Ints, high: Ints) -> Ints:
-        """Give the finest level with one label for both ends: as they nest, the number of levels with two."""
+        """Return the finest level with one label for both ends: as they nest, the number of levels with two."""
         out: Ints = (self.labels[:, low] != self.labels[:, high]).sum(axis=0)
         return out
 
 
 def axis_of(attribute: LocalAttribute) -> Axis:
-    """Give the axis of an attribute."""
+    """Return the axis of an attribute."""
     return NumberAxis.of(attribute) if attribute.is_numeric else TreeAxis.of(attribute)

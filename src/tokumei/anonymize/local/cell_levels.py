@@ -53,30 +53,30 @@ class CellLevels:
         return [_next_levels(tree) for tree in self.trees]
 
     def nodes_at(self, index: int, levels: Ints) -> Codes:
-        """Give the node that each class would have in one attribute at these levels."""
+        """Return the node that each class would have in one attribute at these levels."""
         tree = self.trees[index]
         return tree.node_at[levels, tree.attribute.leaf_of].astype(np.int32)
 
     def is_lost(self, index: int) -> Bools:
-        """Say which cells of an attribute are suppressed."""
+        """Return which cells of an attribute are suppressed."""
         out: Bools = self.nodes[index] == self.trees[index].nothing
         return out
 
     def costs(self, index: int) -> Floats:
-        """Give the weighted certainty penalty of each class's cell."""
+        """Return the weighted certainty penalty of each class's cell."""
         return self.node_costs[index][self.nodes[index]]
 
     def rest(self, index: int) -> Floats:
-        """Give what each cell has still to lose."""
+        """Return what each cell can still lose."""
         out: Floats = self.task.column_weights[index] - self.costs(index)
         return out
 
     def raised(self, index: int) -> Ints:
-        """Give the level of each cell of an attribute one step up its value tree."""
+        """Return the level of each cell of an attribute one step up its value tree."""
         return self._next_levels[index][self.levels[index], self.trees[index].attribute.leaf_of]
 
     def put(self, index: int, levels: Ints) -> None:
-        """Give the cells of an attribute these levels."""
+        """Set the levels of an attribute's cells."""
         self.levels[index], self.nodes[index] = levels, self.nodes_at(index, levels)
 
     def lose(self, index: int, classes: Bools) -> None:
@@ -84,7 +84,7 @@ class CellLevels:
         self.put(index, np.where(classes, len(self.trees[index].node_at) - 1, self.levels[index]))
 
     def groups(self, indices: Sequence[int]) -> Ints:
-        """Give classes that have the same labels in some attributes the same number."""
+        """Return one number for classes that have the same labels in some attributes."""
         columns = [self.nodes[index] for index in indices]
         return group_rows(columns, [self.trees[index].n_nodes for index in indices], self.task.n_classes).group_of
 
@@ -94,7 +94,7 @@ class CellLevels:
         return float(sum(self.costs(index) @ self.task.sizes for index in self.columns))
 
     def recoding(self, is_suppressed: Bools) -> LocalRecoding:
-        """Give the cells as they are now, some classes being left out."""
+        """Return the recoding of the cells as they are now, some classes left out."""
         pairs = zip(self.nodes, self.trees, strict=True)
         return LocalRecoding(
             tuple(LabelCells(nodes, tree.labels, tree.node_costs(Ncp())) for nodes, tree in pairs), is_suppressed

@@ -48,12 +48,12 @@ def suppress_rare(rare: RareCombinations) -> None:
 
 
 def _planned_loss(cells: CellLevels, plan: Bools) -> float:
-    """Give what suppressing the cells of a plan would lose."""
+    """Return what suppressing the cells of a plan would lose."""
     return float(sum((cells.rest(index) * cells.task.sizes)[classes].sum() for index, classes in enumerate(plan)))
 
 
 def _step(cells: CellLevels, index: int, plan: Bools) -> tuple[float, Ints]:
-    """Give what seems to be gained by writing branches of a column one step up, and the levels after that.
+    """Return what writing branches of a column one step up seems to gain, and the levels after that.
 
     A branch goes up if writing all its cells by its label loses less than suppressing those that the plan names.
     """

@@ -95,7 +95,7 @@ def encode_classes(
 
 
 def people_domain(population: ClassCounts, values: pl.Series) -> pl.Series:
-    """Give the values of a population in the type of a column of the table; one that does not fit is an InputError."""
+    """Convert the values of a population to the type of a table's column; one that does not fit is an InputError."""
     theirs = population.domain(values.name)
     if theirs.dtype.is_numeric() and values.dtype.is_numeric():
         read = theirs.cast(values.dtype, strict=False)
@@ -110,7 +110,7 @@ def people_domain(population: ClassCounts, values: pl.Series) -> pl.Series:
 
 
 def flat_hierarchy(attribute: str, values: pl.Series) -> Hierarchy:
-    """Give the hierarchy of a column that has none: the values themselves, and nothing at all."""
+    """Return a hierarchy for a column without one: the values themselves, and nothing at all."""
     leaves = leaf_texts(attribute, values)
     return Hierarchy.of_levels(attribute, [leaves]).with_top()
 
@@ -168,7 +168,7 @@ def _encoded(
 
 
 def _in_order(tree: Hierarchy) -> Hierarchy:
-    """Give a hierarchy with its leaves in the order of the numbers they are."""
+    """Sort the leaves of a hierarchy by their numbers."""
     floats = numbers_of(tree)
     indices = np.argsort(floats, kind="stable")
     if len(np.unique(floats)) < len(floats):
@@ -184,7 +184,7 @@ def _in_order(tree: Hierarchy) -> Hierarchy:
 
 
 def _leaf_codes(tree: Hierarchy, values: pl.Series) -> Codes:
-    """Give the leaf of each value, one past the last for a missing one."""
+    """Return the leaf of each value, one past the last for a missing one."""
     domain = values.unique()
     recoding = tree.recoding(0)
     # Labels of level 0 are the leaves as the hierarchy writes them, whatever the type of the column.
@@ -210,7 +210,7 @@ def _histogram(class_of: Ints, values: pl.Series, n_classes: int) -> Histogram:
 def _with_population_sizes(
     requirements: Sequence[Requirement], people: Sequence[ClassCounts], class_of: Ints, n_classes: int
 ) -> list[Requirement]:
-    """Give the requirements with their populations counted in the classes of the task."""
+    """Return the requirements with their populations counted in the classes of the task."""
     told, start = [], 0
     populations = iter(people)
     for requirement in requirements:

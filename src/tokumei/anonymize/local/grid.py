@@ -80,7 +80,7 @@ class Grid:
     is_closed: bool
 
     def spans_cells(self, low: Ints, high: Ints) -> Bools:
-        """Say for runs of leaves whether they lie in several cells."""
+        """Return which runs of leaves lie in several cells."""
         out: Bools = self.first[0, low] != self.first[0, high]
         return out
 

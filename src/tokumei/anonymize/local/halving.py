@@ -43,7 +43,7 @@ def halve_groups(task: LocalTask, extents: Extents, group_of: Ints) -> Ints:
 
 
 def _make_cuts(task: LocalTask, group_of: Ints, parts: list[tuple[Ints, Ints]]) -> list[bool]:
-    """Give the second part of each pair a group of its own where both hold, and say where that is."""
+    """Make the second part of each pair a group of its own where both hold, and return where."""
     n_groups = int(group_of.max(initial=-1)) + 1
     # Judged among all groups, since some requirements speak of all classes together.
     proposed = group_of.copy()
@@ -62,7 +62,7 @@ def _make_cuts(task: LocalTask, group_of: Ints, parts: list[tuple[Ints, Ints]]) 
 
 
 def _members(group_of: Ints) -> list[Ints]:
-    """Give the classes of each group."""
+    """Return the classes of each group."""
     order = np.argsort(group_of, kind="stable")
     order = order[np.searchsorted(group_of[order], 0) :]
     starts = np.flatnonzero(np.diff(group_of[order], prepend=-1))
@@ -74,7 +74,7 @@ def _may_be_cut(task: LocalTask, classes: Ints) -> bool:
 
 
 def _nearer_first(extents: Extents, classes: Ints) -> Floats:
-    """Give how much nearer each class is to one of the two ends than to the other, below 0 if it is.
+    """Return how much nearer each class is to one of the two ends than to the other, below 0 if it is.
 
     The ends are the class furthest from the first, and the one furthest from that.
     """
@@ -87,7 +87,7 @@ def _nearer_first(extents: Extents, classes: Ints) -> Floats:
 
 
 def _furthest(costs: Floats) -> int:
-    """Give the index of the first that is as far as any, but for rounding."""
+    """Return the index of the first that is as far as any, but for rounding."""
     return int(np.argmax(costs >= costs.max() - ROUNDING))
 
 

@@ -57,7 +57,7 @@ class Extents:
         )
 
     def joint_costs(self, group: int, others: Ints | None = None) -> Floats:
-        """Give the cost of the closest labels that cover a group and each of the others, or each of all."""
+        """Return the cost of the closest labels that cover a group and each of the others, or each of all."""
         nodes, low, high = self.nodes, self.low, self.high
         if others is not None:
             nodes, low, high = nodes[:, others], low[:, others], high[:, others]
@@ -86,13 +86,13 @@ class Extents:
         np.maximum(self.high[:, into], self.high[:, group], out=self.high[:, into])
 
     def own_costs(self) -> Floats:
-        """Give the cost of each group's labels."""
+        """Return the cost of each group's labels."""
         costs = np.concatenate([np.zeros(0), *(one.node_costs for one in self.joints)])
         total: Floats = costs[self.nodes].sum(axis=0) + np.minimum(self.high - self.low, self.widths).sum(axis=0)
         return total
 
     def take(self, groups: Ints) -> Extents:
-        """Give the labels of these groups alone, in this order."""
+        """Select the labels of these groups, in this order."""
         # Numpy keeps the layout of what is taken from; rows that lie together in memory are summed faster.
         return Extents(
             self.joints,
@@ -103,7 +103,7 @@ class Extents:
         )
 
     def put(self, groups: Ints, others: Extents) -> None:
-        """Give these groups the labels of others."""
+        """Replace the labels of these groups by those of others."""
         self.nodes[:, groups], self.low[:, groups], self.high[:, groups] = others.nodes, others.low, others.high
 
 
@@ -126,17 +126,17 @@ class JointNodes:
         return self.tree.n_nodes <= LARGEST_TABLE
 
     def joint(self, one: int, other: int) -> int:
-        """Give the closest node that covers both."""
+        """Return the closest node that covers both."""
         if self.is_small:
             return self.start + int(self._table(one)[0][other - self.start])
         return self.start + int(self.tree.joined(one - self.start, np.array([other - self.start]))[0])
 
     def table(self, node: int) -> Floats:
-        """Give what the closest node costs that covers this one and each of the tree."""
+        """Return what the closest node costs that covers this one and each of the tree."""
         return self._table(node)[1]
 
     def costs(self, node: int, others: Ints) -> Floats:
-        """Give what the closest node costs that covers this one and each of the others."""
+        """Return what the closest node costs that covers this one and each of the others."""
         return self.node_costs[self.tree.joined(node - self.start, others - self.start)]
 
     def _table(self, node: int) -> tuple[Ints, Floats]:
@@ -154,7 +154,7 @@ def refuse_population(task: LocalTask, name: str) -> None:
 
 
 def _indices(attribute: LocalAttribute) -> Floats:
-    """Give the number of each class, from 0 for the least to 1 for the greatest."""
+    """Return the number of each class, from 0 for the least to 1 for the greatest."""
     numbers = attribute.numbers
     width = float(numbers[-1] - numbers[0])
     shares = (numbers - numbers[0]) / width if width else np.zeros(len(numbers))

@@ -8,7 +8,7 @@ from tokumei.anonymize.local.task import Bools, Ints, LocalTask
 
 
 def may_be_empty(task: LocalTask) -> bool:
-    """Say whether people of the population may stand in a group of no rows.
+    """Whether people of the population may stand in a group of no rows.
 
     They may unless everybody must seem to be in the release with some chance, as δ-presence can ask.
     """
@@ -16,7 +16,7 @@ def may_be_empty(task: LocalTask) -> bool:
 
 
 def groups_hold(task: LocalTask, classes: Ints, group_at: Ints, rows: Ints) -> Bools:
-    """Say for each group whether it meets every requirement, given some classes, the group of each and all rows."""
+    """Return for each group whether it meets every requirement, from some classes, the group of each and all rows."""
     if task.is_only_k:
         return rows >= task.least_size
     group_of = np.full(task.n_classes, -1, np.int64)

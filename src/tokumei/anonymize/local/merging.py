@@ -120,7 +120,7 @@ def _stages(
 def _rounds(
     task: LocalTask, blocks: list[Block], group_of: Ints, order: Order, rng: np.random.Generator
 ) -> Iterator[tuple[Ints, int]]:
-    """Let every group that fails join another, all blocks at once, until no block can do more."""
+    """Join every group that fails with another, all blocks at once, until no block can do more."""
     while True:
         fails = _failing(task, group_of)
         yield group_of, int(task.sizes[fails[group_of]].sum())
@@ -136,7 +136,7 @@ def _rounds(
 
 
 def _failing(task: LocalTask, group_of: Ints) -> Bools:
-    """Say for each group, by its number, whether it fails."""
+    """Return for each group, by its number, whether it fails."""
     groups, index = np.unique(group_of, return_inverse=True)
     fails = np.zeros(task.n_classes, np.bool_)
     fails[groups] = ~task.holds(index.reshape(-1), len(groups))

@@ -23,12 +23,12 @@ class Parts:
     rows: Ints
 
     def at_classes(self) -> Ints:
-        """Give the part of each class, in that order."""
+        """Return the part of each class, in that order."""
         return spread(self.starts, len(self.order))
 
 
 def balanced_cuts(group_of_run: Ints, rows: Ints, n_classes: Ints, is_number: Bools) -> Ints:
-    """Give for each group cut by a number the run at which its second part starts.
+    """Return for each group cut by a number the run at which its second part starts.
 
     Runs are equal values in ascending order. The cut is the one at the median: the smaller side has the most rows, then
     the most classes; of equally good ones it is the lowest.
@@ -48,7 +48,7 @@ def balanced_cuts(group_of_run: Ints, rows: Ints, n_classes: Ints, is_number: Bo
 
 
 def _smaller_side(values: Ints, first: Ints) -> Ints:
-    """Give what the smaller side would have if a run and all after it in its group were cut off."""
+    """Return the rows of the smaller side if a run and all after it in its group were cut off."""
     below = within_run(values, first)
     total = np.repeat(np.add.reduceat(values, first), lengths_of(first, len(values)))
     return np.minimum(below, total - below)

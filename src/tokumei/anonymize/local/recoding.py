@@ -36,11 +36,11 @@ class LocalRecoding:
         return cls(tuple(cells_of_groups(one, group_of) for one in task.attributes), group_of < 0)
 
     def n_suppressed(self, task: LocalTask) -> int:
-        """Give the number of rows that are left out."""
+        """Return the number of rows that are left out."""
         return int(task.sizes[self.is_suppressed].sum())
 
     def shares(self, task: LocalTask) -> dict[str, float]:
-        """Give what each attribute contributes to the certainty penalty; a row left out counts as covering all."""
+        """Return what each attribute contributes to the certainty penalty; a row left out counts as covering all."""
         out = {}
         for attribute, cells, weight in zip(task.attributes, self.cells, task.column_weights, strict=True):
             cost = np.where(self.is_suppressed, 1.0, cells.costs[cells.codes])
@@ -49,7 +49,7 @@ class LocalRecoding:
 
 
 def cells_of_groups(attribute: LocalAttribute, group_of: Ints) -> LabelCells:
-    """Give each group the closest label that covers its leaves.
+    """Return for each group the closest label that covers its leaves.
 
     That is a range for a numeric attribute, for others the finest label of the hierarchy; where the missing value
     stands with others, only the label that says nothing covers both.
@@ -68,7 +68,7 @@ Labeled = tuple[Ints, tuple[str | None, ...], Floats]
 
 
 def _ends(codes: Codes, group_of: Ints, n_groups: int) -> tuple[Ints, Ints]:
-    """Give the least and the greatest code in each group."""
+    """Return the least and the greatest code in each group."""
     is_in = group_of >= 0
     low, high = np.full(n_groups, np.iinfo(np.int64).max), np.full(n_groups, -1, np.int64)
     np.minimum.at(low, group_of[is_in], codes[is_in])
@@ -77,7 +77,7 @@ def _ends(codes: Codes, group_of: Ints, n_groups: int) -> tuple[Ints, Ints]:
 
 
 def _ranges(attribute: LocalAttribute, low: Ints, high: Ints) -> Labeled:
-    """Give each run of leaves as a range of numbers."""
+    """Write each run of leaves as a range of numbers."""
     missing, numbers = attribute.missing, attribute.numbers
     is_value = high < missing
     low[is_value], high[is_value] = attribute.cells.cover(low[is_value], high[is_value])
@@ -105,7 +105,7 @@ def range_labels(attribute: LocalAttribute, first: Ints, last: Ints) -> list[str
 
 
 def _labels(attribute: LocalAttribute, group_of: Ints, low: Ints, high: Ints) -> Labeled:
-    """Give each group the label of the finest level that covers it."""
+    """Return for each group the label of the finest level that covers it."""
     levels = attribute.hierarchy.levels
     n_groups = len(low)
     label_of = np.full(n_groups, -1, np.int64)

@@ -9,19 +9,19 @@ from tokumei.anonymize.local.task import Bools, Ints
 
 
 def starts_of_runs(values: npt.NDArray[np.integer]) -> Bools:
-    """Say where a value differs from the one before."""
+    """Mark where a value differs from the one before."""
     is_start = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=is_start[1:])
     return is_start
 
 
 def lengths_of(starts: Ints, n: int) -> Ints:
-    """Give the lengths of the runs that start here and fill n indices."""
+    """Return the lengths of the runs that start here and fill n indices."""
     return np.diff(starts, append=n)
 
 
 def spread(starts: Ints, n: int) -> Ints:
-    """Give for each of n indices the number of its run."""
+    """Return for each of n indices the number of its run."""
     return np.repeat(np.arange(len(starts)), lengths_of(starts, n))
 
 

@@ -68,7 +68,7 @@ def _n_groups(group_of: Ints) -> int:
 
 
 def _groups_with(cells: CellLevels, index: int, nodes: Codes, goes: Bools, fails: Bools) -> Ints:
-    """Give classes with equal labels the same number, one column having other nodes; −1 where nobody goes.
+    """Assign numbers to classes with equal labels alike, one column having other nodes; −1 where nobody goes.
 
     Those that go can only meet failing ones, and others that have one of their new nodes: all the rest is left aside.
     """
@@ -83,7 +83,7 @@ def _groups_with(cells: CellLevels, index: int, nodes: Codes, goes: Bools, fails
 
 
 def _holds(cells: CellLevels, group_of: Ints) -> Bools:
-    """Say for each class whether its group holds; one in no group does not."""
+    """Return for each class whether its group holds; one in no group does not."""
     holds = cells.task.holds(group_of, int(group_of.max(initial=-1)) + 1)
     out: Bools = np.append(holds, False)[group_of]
     return out

@@ -54,7 +54,7 @@ class LabelTree:
         return self.attribute.is_numeric and self.attribute.hierarchy.height <= 1
 
     def top(self) -> Label:
-        """Give the label of all leaves that occur; with a missing value among them it tells nothing."""
+        """Return the label of all leaves that occur; with a missing value among them it says nothing."""
         attribute = self.attribute
         occurs = np.bincount(attribute.leaf_of, minlength=attribute.n_leaves + 1) > 0
         has_missing = bool(occurs[-1])
@@ -71,7 +71,7 @@ class LabelTree:
         return replace(top, text=text, cost=1.0, leaves=np.append(values, attribute.missing))
 
     def below(self, label: Label) -> list[Label]:
-        """Give the labels that a label is made up of; none for a single leaf."""
+        """Return the labels that a label consists of; none for a single leaf."""
         values = label.leaves[label.leaves < self.attribute.missing]
         missing = [self._missing()] if 0 < len(values) < len(label.leaves) else []
         if self.has_ranges:
@@ -85,7 +85,7 @@ class LabelTree:
         return [*(self._label(part, label.level - 1) for part in parts), *missing]
 
     def told(self, label: Label, is_told: Bools) -> Label:
-        """Give a label as it is released: a range ends with values that are, not with those of rows left out."""
+        """Return a label as released: a range ends with released values, not with those of rows left out."""
         leaves = label.leaves[is_told[label.leaves]]
         if not self.has_ranges or not len(leaves) or label.text in (None, SUPPRESSED):
             return label
@@ -182,7 +182,7 @@ class Specializing:
         return self.now
 
     def recoding(self) -> LocalRecoding:
-        """Give the labels of every class; groups that fail are left out."""
+        """Return the labels of every class; groups that fail are left out."""
         is_kept = self.now.holds[self.now.group_of]
         cells = []
         for tree, labels in zip(self.trees, self.labels, strict=True):
@@ -205,7 +205,7 @@ class Specializing:
             heapq.heappush(self.steps, (-gain, next(self._number), Step(index, label, below, gain)))
 
     def _best(self) -> tuple[Step, SplitState] | None:
-        """Give the step with the most gain for the anonymity it costs; of equals the one with the larger gain.
+        """Return the step with the most gain for the anonymity it costs; of equals the one with the larger gain.
 
         Steps are looked at by the gain they can have at best, so that most need no counting.
         """
@@ -228,7 +228,7 @@ class Specializing:
         return best
 
     def _after(self, step: Step) -> SplitState:
-        """Give what a step would lead to."""
+        """Return the state after a step."""
         attribute = self.task.attributes[step.index]
         child_of = np.zeros(attribute.n_leaves + 1, np.int32)
         falls = np.zeros(attribute.n_leaves + 1)
@@ -243,7 +243,7 @@ class Specializing:
         return self._judged(group_of, costs)
 
     def _judged(self, group_of: Ints, costs: Floats) -> SplitState:
-        """Say which groups hold, whether the others may be left out, and what is lost."""
+        """Judge which groups hold, whether the others may be left out, and what is lost."""
         task = self.task
         rows = np.bincount(group_of, task.sizes).astype(np.int64)
         holds = groups_hold(task, np.arange(task.n_classes), group_of, rows)
@@ -256,7 +256,7 @@ class Specializing:
         return SplitState(group_of, holds, costs, loss, k, n_suppressed, is_allowed)
 
     def _holds_without(self, group_of: Ints, rows: Ints, holds: Bools) -> bool:
-        """Say whether what holds still does when the others are gone, since some requirements speak of all rows."""
+        """Whether what holds still does without the others, since some requirements compare with all rows."""
         kept = np.flatnonzero(holds[group_of])
         number = np.cumsum(holds) - 1
         return bool(groups_hold(self.task, kept, number[group_of[kept]], rows[holds]).all())

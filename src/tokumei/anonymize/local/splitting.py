@@ -26,7 +26,7 @@ ROUNDING = 1e-9
 
 
 def split_groups(task: LocalTask, *, is_relaxed: bool = False, n_rounds: int | None = None) -> tuple[Ints, int]:
-    """Give the group of each class, −1 where it is left out, and how many rounds it took; at most so many if given."""
+    """Return the group of each class, −1 where it is left out, and the rounds it took; at most that many if given."""
     splitting = Splitting(task, is_relaxed=is_relaxed)
     done = 0
     while splitting.open.n_groups and done != n_rounds:
@@ -37,7 +37,7 @@ def split_groups(task: LocalTask, *, is_relaxed: bool = False, n_rounds: int | N
 
 
 def first_cut(tasks: Sequence[LocalTask], weights: Floats) -> tuple[int, Ints] | None:
-    """Say along which attribute all rows are cut first, and the part of each of its values; None if nothing holds.
+    """Choose the attribute that cuts all rows first, with the part of each of its values; None if nothing holds.
 
     Each task has one attribute alone, with its weight among them all: more need not be known of rows to cut them, so
     that this can be told of more classes than anybody could count. No row is left out here. Where several numbers
@@ -78,7 +78,7 @@ class _Open:
         return len(self.starts)
 
     def at_classes(self) -> Ints:
-        """Give the group of each class."""
+        """Return the group of each class."""
         return spread(self.starts, len(self.classes))
 
 
@@ -249,7 +249,7 @@ class Splitting:
 
 
 def _taken(groups: _Open, which: Ints, at: Ints) -> _Open:
-    """Give some of the groups, with the indices where their classes stand."""
+    """Return some of the groups, with the indices where their classes stand."""
     lengths = lengths_of(groups.starts, len(groups.classes))[which]
     return _Open(
         np.cumsum(lengths) - lengths,
@@ -266,7 +266,7 @@ def _taken(groups: _Open, which: Ints, at: Ints) -> _Open:
 
 
 def _joined(one: _Open, other: _Open) -> _Open:
-    """Give the groups of both."""
+    """Return the groups of both."""
     return _Open(
         np.concatenate([one.starts, other.starts + len(one.classes)]),
         np.concatenate([one.classes, other.classes]),

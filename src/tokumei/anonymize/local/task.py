@@ -57,7 +57,7 @@ class LocalAttribute:
 
     @property
     def n_leaves(self) -> int:
-        """Number of leaves, without the missing value."""
+        """Assign numbers to of leaves, without the missing value."""
         return len(self.hierarchy.leaves)
 
     @property
@@ -92,7 +92,7 @@ class LocalTask:
     weights: Mapping[str, float] | None = None
 
     def too_many_out(self, n_out: int) -> CannotAnonymize:
-        """Give the error for more rows that would have to be left out than may be."""
+        """Return the error for leaving out more rows than allowed."""
         allowed = Text("of which {n:,} may be", n=self.n_may_suppress)
         form = "{n:,} of {m:,} rows would have to be left out, {allowed}."
         return CannotAnonymize(Text(form, n=n_out, m=self.n_rows, allowed=allowed))
@@ -104,12 +104,12 @@ class LocalTask:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
+        """Assign numbers to of rows."""
         return self.counts.n_rows
 
     @property
     def n_classes(self) -> int:
-        """Number of classes."""
+        """Assign numbers to of classes."""
         return self.counts.n_classes
 
     @cached_property
@@ -144,7 +144,7 @@ class LocalTask:
         return public_grid(attribute.hierarchy, rows, k=self.least_size, n_columns=n_columns)
 
     def holds(self, group_of: Ints, n_groups: int) -> Bools:
-        """Say for each group of classes whether it meets every requirement; a class in group −1 is in none."""
+        """Return for each group of classes whether it meets every requirement; a class in group −1 is in none."""
         is_in = group_of >= 0
         group_of, sizes = group_of[is_in], self.sizes[is_in]
         group_sizes = np.bincount(group_of, sizes, n_groups).astype(np.int64)
@@ -167,7 +167,7 @@ class LocalTask:
         return bool(self.holds(np.zeros(self.n_classes, np.int64), 1).all())
 
     def _grouped(self, classes: Ints, group_of: Ints, sizes: Ints) -> ClassCounts:
-        """Give the counts of groups, with the sensitive values in each."""
+        """Return the counts of groups, with the sensitive values in each."""
         to_group = np.full(self.n_classes, -1, np.int64)
         to_group[classes] = group_of
         histograms = {
@@ -176,7 +176,7 @@ class LocalTask:
         return counts_of_groups(sizes, histograms)
 
     def _in_groups(self, requirement: Requirement, classes: Ints, group_of: Ints, n_groups: int) -> Requirement:
-        """Give a requirement that knows a population with the population in the same groups."""
+        """Return the requirement with its population, if any, in the same groups."""
         population = population_of(requirement)
         if population is None:
             return requirement
@@ -186,7 +186,7 @@ class LocalTask:
 
 
 def column_weights(columns: Sequence[str], given: Mapping[str, float] | None) -> Floats:
-    """Give how much the loss of each column counts, 1 where nothing is given; they add up to 1."""
+    """Return how much the loss of each column counts, 1 by default; the weights add up to 1."""
     weights = np.array([(given or {}).get(one, 1.0) for one in columns])
     total = weights.sum()
     return weights / total if total else np.full(len(weights), 1 / max(1, len(weights)))
@@ -203,7 +203,7 @@ def histogram_of_groups(histogram: Histogram, group_of: Ints, n_groups: int) -> 
 
 
 def counts_of_groups(sizes: npt.NDArray[Any], histograms: Mapping[str, Histogram] | None = None) -> ClassCounts:
-    """Give counts whose only column is the number of the group."""
+    """Return counts whose only column is the number of the group."""
     domain = pl.Series(GROUP, np.arange(len(sizes)))
     codes = np.arange(len(sizes), dtype=np.int32)[None, :]
     return ClassCounts((GROUP,), (domain,), codes, sizes.astype(np.int64), histograms or {})

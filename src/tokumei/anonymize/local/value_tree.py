@@ -58,7 +58,7 @@ class ValueTree:
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes, with the missing value and with nothing."""
+        """Assign numbers to of nodes, with the missing value and with nothing."""
         return len(self.labels)
 
     @property
@@ -67,7 +67,7 @@ class ValueTree:
         return self.n_nodes - 1
 
     def node_costs(self, loss: CellLoss) -> Floats:
-        """Give what each node costs by a loss: 1 less what it still has to lose."""
+        """Return what each node costs by a loss: 1 less what it can still lose."""
         levels = self.attribute.hierarchy.levels
         seen = Attribute(
             self.attribute.hierarchy,
@@ -99,7 +99,7 @@ class ValueTree:
         return inside
 
     def joined(self, node: int, others: Ints) -> Ints:
-        """Give the closest node that covers this one and each of the others: of the finest level, or nothing."""
+        """Return the closest node that covers this one and each of the others: of the finest level, or nothing."""
         out = np.full(len(others), self.nothing, np.int64)
         for index in range(len(self._inside) - 1, -1, -1):
             label = self._inside[index, node]
@@ -109,7 +109,7 @@ class ValueTree:
         return out
 
     def is_top(self) -> Bools:
-        """Say which nodes tell nothing of a value that is not missing."""
+        """Return which nodes say nothing of a value that is not missing."""
         covers_all = self.level_of == self.attribute.hierarchy.height
         out: Bools = covers_all & self.attribute.hierarchy.has_single_top
         out[-1] = True

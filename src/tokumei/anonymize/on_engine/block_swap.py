@@ -52,7 +52,7 @@ def _swapped_column(
 
 
 def _rank_starts(counts: NumberCounts) -> pl.DataFrame:
-    """Give for each value the rank of the first row with its number; one number may be written in several ways."""
+    """Return for each value the rank of the first row with its number; one number may be written in several ways."""
     is_new = np.append(True, counts.numbers[1:] != counts.numbers[:-1])
     tie = np.cumsum(is_new) - 1
     before = np.cumsum(counts.n_rows) - counts.n_rows

@@ -95,7 +95,7 @@ class RowTask:
 
 
 def placed(engine: Any, table: Any, name: str, seed: int) -> Any:
-    """Give numbered rows the columns by which they are ordered as the seed draws."""
+    """Add the columns that order numbered rows as the seed draws."""
     # Here, since it takes half a second to import, and rows that go by need it not.
     from tokumei.counting.draws import Draws
 

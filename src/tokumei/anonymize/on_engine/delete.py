@@ -47,12 +47,12 @@ def delete(method: Delete, history: EngineHistory, *, seed: int, name: str) -> E
 
 
 def drawn_for_delete(method: Delete) -> dict[tuple[str, ...], int]:  # noqa: ARG001 - Whatever it deletes.
-    """Say how many numbers are drawn for each row, by their purpose."""
+    """Return how many numbers are drawn for each row, by their purpose."""
     return {ORDER: 1}
 
 
 def _rules(method: Delete, history: EngineHistory, rows: Any, n_rows: int) -> Iterator[tuple[Any, dict[str, int], int]]:
-    """Give for each rule the rows it would delete, by what they are ordered, and how many of them at most."""
+    """Yield for each rule the rows it would delete, by what they are ordered, and how many of them at most."""
     by_chance = {"order": BITS}
     if method.once:
         items = rows.group_by("item").aggregate(n=lambda some: some.count())
@@ -71,7 +71,7 @@ def _rules(method: Delete, history: EngineHistory, rows: Any, n_rows: int) -> It
 
 
 def _usual(prices: pl.DataFrame, deviations: float) -> tuple[float, float]:
-    """Give the ends of what is near the mean, of distinct prices in order and how often each stands."""
+    """Return the ends of what is near the mean, of distinct prices in order and how often each stands."""
     price, n = prices["price"].to_numpy(), prices["n"].to_numpy()
     mean = float((price * n).sum() / n.sum())
     deviation = float(np.sqrt(((price - mean) ** 2 * n).sum() / n.sum()))
@@ -81,7 +81,7 @@ def _usual(prices: pl.DataFrame, deviations: float) -> tuple[float, float]:
 
 
 def _given_away(rows: Any, compared: Sequence[tuple[str, ...]]) -> Any:
-    """Say how little each row gives away: what is left of the most units after 1 / customers alike, each time."""
+    """Return how little each row gives away: the most units less 1 / customers alike, for each comparison."""
     grouped = rows.mutate(group=rows.item.substr(0, 2))
     hidden = whole_number(len(compared) * UNITS)
     for at, columns in enumerate(compared):

@@ -81,7 +81,7 @@ def _counted_up(history: EngineHistory, column: str, row: str) -> Any:
 
 
 def _made_rows(history: EngineHistory, drawn: Any, numbers: Any) -> Any:
-    """Give each dummy the invoice, date and time of its customer's row, and price and quantity of its item's."""
+    """Return each dummy with the invoice, date and time of its customer's row, and price and quantity of its item's."""
     amounts = {"its_price": "price", "its_quantity": "quantity", "like_row": "row"}
     theirs = history.kept.select(**{name: history.kept[column] for name, column in amounts.items()})
     chance = {column: f"own_{column}" for column in history.staged.drawn.row_columns}

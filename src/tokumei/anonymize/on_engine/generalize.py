@@ -51,7 +51,7 @@ class GeneralizedRows:
         return max(1, -(-self.n_rows // PIECE_ROWS))
 
     def pieces(self) -> Iterator[pl.DataFrame]:
-        """Give the rows in their order, piece after piece; those that nobody wrote are deleted."""
+        """Yield the rows in their order, piece after piece; those that nobody wrote are deleted."""
         for piece in range(self.n_pieces):
             rows = np.arange(piece * PIECE_ROWS, min(self.n_rows, (piece + 1) * PIECE_ROWS))
             found = self._read(f"cells-{piece:06}-*.parquet")
@@ -59,14 +59,14 @@ class GeneralizedRows:
             yield whole.drop("row").fill_null(DELETED)
 
     def by_pseudonym(self) -> Iterator[pl.DataFrame]:
-        """Give the rows that are left, in parts by how their pseudonyms begin, those that begin lower first."""
+        """Yield the rows that are left, in parts by how their pseudonyms begin, those that begin lower first."""
         for start in sorted({name[:2] for name in self.pseudonyms.values()}):
             found = self._read(f"names-{start}-*.parquet")
             if found.height:
                 yield found.drop("row")
 
     def cells(self) -> pl.LazyFrame:
-        """Give the pseudonym and the item cell of each row that is left."""
+        """Return the pseudonym and the item cell of each row that is left."""
         left = pl.scan_parquet([*self.folder.glob("names-*.parquet")], glob=False)
         return left.select("customer", "item")
 
@@ -191,7 +191,7 @@ def _fetched(history: EngineHistory) -> Iterator[pl.DataFrame]:
 
 
 def _codes(values: pl.Series, domain: pl.Series) -> npt.NDArray[Any]:
-    """Give the place of each value in a domain, −1 where it is missing."""
+    """Return the place of each value in a domain, −1 where it is missing."""
     return values.cast(pl.Enum(domain)).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
 
 

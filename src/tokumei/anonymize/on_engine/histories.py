@@ -60,7 +60,7 @@ def check_engine_can(pipeline: Pipeline) -> None:
 
 
 def drawn_beside(pipeline: Pipeline, *, seed: int) -> DrawnBeside:
-    """Say what must be drawn for the rows before any step is taken."""
+    """Return what must be drawn for the rows before any step is taken."""
     of_rows: dict[str, int] = {}
     basket_key = ""
     moves_dates = False

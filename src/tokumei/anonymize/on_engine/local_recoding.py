@@ -214,7 +214,7 @@ def _grouped(
 
 
 def _released_counts(found: Regrouping, counts: ClassCounts) -> ClassCounts:
-    """Give the counts that the release will have."""
+    """Return the counts that the release will have."""
     kept = found.kept()
     taken = counts.taken(~found.recoding.is_suppressed[found.encoded.class_of])
     labels = found.labels(kept)

@@ -109,7 +109,7 @@ class _Centers:
         self.ends = np.cumsum(self.sizes)
 
     def of(self, rows: pl.DataFrame) -> list[pl.Series]:
-        """Give the next rows their centers, column by column."""
+        """Return the next rows their centers, column by column."""
         keys = self._keys(rows)
         # Engines give some types back as wider ones.
         points = self.points.cast({name: keys.schema[name] for name in keys.columns})
@@ -137,7 +137,7 @@ class _Centers:
             raise self._changed()
 
     def _keys(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Give what is compared: columns that stay as they are, and numbers, whatever they are written like."""
+        """Return what is compared: columns that stay as they are, and numbers, whatever they are written like."""
         own = Original(rows, ())
         try:
             # 0 and −0 are one number.
@@ -168,7 +168,7 @@ def _written_parts(rows: pl.LazyFrame, centers: _Centers, draft: Path) -> Iterat
 
 
 def _write_in_drawn_order(parts: Sequence[Path], columns: Sequence[str], out: Path, engine: str, seed: int) -> None:
-    """Let an engine write the rows in the order that the seed draws."""
+    """Write the rows on an engine in the order that the seed draws."""
     with connect(engine) as connected:
         opened: Any = connected
         table = placed(opened, opened.table_of_parts(parts), "microaggregate", seed)

@@ -63,7 +63,7 @@ def _fewest_alike(engine: Any, table: Any, changed: Sequence[str], told: Sequenc
 
 
 class _Stream:
-    """Gives the noisy numbers of a column, as far as its rows have gone by."""
+    """The noisy numbers of a column, as far as its rows have gone by."""
 
     def __init__(self, method: Noise, column: NoisyColumn, scale: float, seed: int) -> None:
         self.method, self.column, self.scale = method, column, scale
@@ -74,7 +74,7 @@ class _Stream:
         self.is_whole = are_whole(column.numbers) and farthest <= LARGEST_WHOLE
 
     def next(self, batch: pl.DataFrame) -> pl.Series:
-        """Give the next rows their numbers."""
+        """Return the next rows their numbers."""
         numbers: Floats = Original(batch, ()).numbers(self.column.name)
         noisy = self.method.noisy(self.column, numbers, self.scale, self.random, self.decimals)
         values = pl.Series(self.column.name, noisy).fill_nan(None)

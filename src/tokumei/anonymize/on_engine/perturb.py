@@ -56,7 +56,7 @@ def perturb(method: Perturb, history: EngineHistory, *, seed: int, name: str) ->
 
 
 def drawn_for_perturb(method: Perturb) -> dict[tuple[str, ...], int]:
-    """Say how many numbers are drawn for each row, by their purpose."""
+    """Return how many numbers are drawn for each row, by their purpose."""
     return {AMOUNTS: 2, **({DAYS: 1} if method.days and not method.whole_baskets else {})}
 
 

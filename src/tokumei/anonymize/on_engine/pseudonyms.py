@@ -50,7 +50,7 @@ class Naming:
         )
 
     def named(self, rows: Any) -> Any:
-        """Give rows of customer and period a column `pseudonym`."""
+        """Add a column `pseudonym` to rows of customer and period."""
         by = [rows.customer]
         if self.method is not None:
             since = rows.period - whole_number(self.first)
@@ -59,7 +59,7 @@ class Naming:
         return rows.mutate(pseudonym=either(rows.customer.notnull(), name, None))
 
     def named_here(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Give rows that were fetched the names that the engine gives, and each invoice a new one under each pseudonym.
+        """Name fetched rows as the engine does, with a new name for each invoice under each pseudonym.
 
         So no invoice joins two pseudonyms. An engine would draw the names of every row, here those of a basket are
         drawn once.

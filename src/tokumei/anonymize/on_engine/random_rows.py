@@ -118,7 +118,7 @@ def _post_randomized(
 
 
 def _numeric(asked: Sequence[str], goal: Goal, counts: ClassCounts, columns: Sequence[str]) -> list[str]:
-    """Give the columns of numbers that are changed."""
+    """Return the columns of numbers that are changed."""
     return chosen_columns(asked, [one for one in counts.columns if one in goal.numeric], columns, numeric=True)
 
 
@@ -128,7 +128,7 @@ def _values(engine: Any, table: Any, name: str) -> pl.Series:
 
 
 def _fewest_alike(counts: ClassCounts, changed: Sequence[str]) -> int:
-    """Give the fewest rows that agree on the quasi-identifiers that are not changed; all rows if all are."""
+    """Return the fewest rows that agree on the quasi-identifiers that are not changed; all rows if all are."""
     told = [name for name in counts.columns if name not in changed]
     if not told:
         return counts.n_rows

@@ -32,7 +32,7 @@ def check_bounds(columns: Sequence[str], low: Sequence[float], high: Sequence[fl
 
 
 def given_bounds(columns: Sequence[str], low: Sequence[float], high: Sequence[float]) -> dict[str, Bounds]:
-    """Give the bounds of each column that options give; `check_bounds` was asked before."""
+    """Return the bounds of each column that options give; `check_bounds` was asked before."""
     none = [None] * len(columns)
     return dict(zip(columns, zip(low or none, high or none, strict=True), strict=True))
 
@@ -40,7 +40,7 @@ def given_bounds(columns: Sequence[str], low: Sequence[float], high: Sequence[fl
 def known_bounds(
     original: Original, columns: Sequence[str], low: Sequence[float], high: Sequence[float]
 ) -> dict[str, Bounds]:
-    """Give the bounds of each column: an option's, else that of its hierarchy."""
+    """Return the bounds of each column: an option's, else that of its hierarchy."""
     out = {}
     for name, (least, greatest) in given_bounds(columns, low, high).items():
         lowest, highest = _leaf_bounds(original.hierarchies.get(name))
@@ -73,7 +73,7 @@ def check_inside(column: str, numbers: Floats, low: float | None, high: float | 
 
 
 def _leaf_bounds(hierarchy: Hierarchy | None) -> Bounds:
-    """Give the least and the greatest leaf; none if not all are numbers."""
+    """Return the least and the greatest leaf; none if not all are numbers."""
     numbers = [] if hierarchy is None else [read_number(leaf) for leaf in hierarchy.leaves]
     known = [float(number) for number in numbers if number is not None]
     if not known or len(known) < len(numbers):

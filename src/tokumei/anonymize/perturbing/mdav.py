@@ -19,7 +19,7 @@ RUN = 128
 
 
 def mdav(points: Floats, k: int) -> Ints:
-    """Give the group of each point by MDAV (Domingo-Ferrer and Mateo-Sanz 2002); all have k to 2k − 1 points.
+    """Return the group of each point by MDAV (Domingo-Ferrer and Mateo-Sanz 2002); all have k to 2k − 1 points.
 
     While 3k points are left: take the one farthest from their mean and the one farthest from that, and group each with
     its k − 1 nearest. Of what is left then, the point farthest from the mean takes its k − 1 nearest if 2k or more are
@@ -46,7 +46,7 @@ def mdav(points: Floats, k: int) -> Ints:
 
 
 def mdav_in_blocks(points: Floats, k: int, block: int) -> Ints:
-    """Give the group of each point by MDAV within blocks of at most so many points, but at least k.
+    """Return the group of each point by MDAV within blocks of at most so many points, but at least k.
 
     Blocks are of even size, in the order of the first principal component.
     """
@@ -109,7 +109,7 @@ class _Left:
         return total / self.n
 
     def _distances_to(self, center: Floats) -> Floats:
-        """Give squared distances, in an array that the next call writes over."""
+        """Return squared distances, in an array that the next call writes over."""
         distances, gaps = self._distances[: self.n], self._gaps[: self.n]
         distances[:] = 0.0
         for column, value in zip(self.columns, center.tolist(), strict=True):
@@ -123,7 +123,7 @@ class _Left:
         return int(farthest[np.argmin(self.ids[farthest])])
 
     def _nearest(self, distances: Floats, k: int) -> Ints:
-        """Give the indices of the k nearest."""
+        """Return the indices of the k nearest."""
         near = _near(distances, k)
         some = distances[near]
         bound = np.partition(some, k - 1)[k - 1]
@@ -146,13 +146,13 @@ class _Left:
 
 
 def _by_coordinates(points: Floats) -> Ints:
-    """Give the order of the points by their first coordinate, then their second, and so on."""
+    """Return the order of the points by their first coordinate, then their second, and so on."""
     # np.lexsort takes its most important key last, and no keys at all are an error to it.
     return np.lexsort(points.T[::-1]) if points.shape[1] else np.arange(len(points))
 
 
 def _near(distances: Floats, k: int) -> Ints:
-    """Give indices among which the k nearest are, mostly few: selecting the k smallest of all is slow in numpy.
+    """Return indices among which the k nearest are, mostly few: selecting the k smallest of all is slow in numpy.
 
     Of k runs of distances each has one that is at most the k-th smallest of the runs' minima.
     """
@@ -164,7 +164,7 @@ def _near(distances: Floats, k: int) -> Ints:
 
 
 def _first_component(points: Floats) -> Floats:
-    """Give each point's index along the direction in which the points differ most."""
+    """Return each point's index along the direction in which the points differ most."""
     centered = points - points.mean(axis=0)
     direction = np.linalg.eigh(centered.T @ centered)[1][:, -1]
     # The sign of an eigenvector is the library's choice.

@@ -20,14 +20,14 @@ Floats = npt.NDArray[np.float64]
 
 
 def retention_pk(retain: float, n_values: Sequence[int], n_records: int) -> float:
-    """Give the k of Pk-anonymity of columns with these numbers of values, each kept with the same probability."""
+    """Return the k of Pk-anonymity of columns with these numbers of values, each kept with the same probability."""
     # Only the two values that are drawn least often matter, and here all are drawn alike.
     odds = (retention_odds(retain, np.full(min(n, 2), 1 / max(n, 1))) for n in n_values)
     return pk_of_odds(math.prod(odds), n_records)
 
 
 def largest_retention(pk: float, n_values: Sequence[int], n_records: int) -> float:
-    """Give the largest probability to keep a value that gives Pk-anonymity with k = `pk`."""
+    """Return the largest probability to keep a value that gives Pk-anonymity with k = `pk`."""
     if retention_pk(1.0, n_values, n_records) >= pk or not n_records:
         return 1.0
     check_enough(pk, n_records)

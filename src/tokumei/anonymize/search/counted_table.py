@@ -69,7 +69,7 @@ class CountedTable:
 
 
 def _labels(lattice: Lattice) -> dict[str, list[int]]:
-    """Give for each attribute how many labels each level has."""
+    """Return for each attribute how many labels each level has."""
     return {one.attribute: [len(level) for level in one.levels] for one in lattice.hierarchies}
 
 

@@ -49,7 +49,7 @@ class FinerNodes:
         self.n_classes += n_classes
 
     def nearest(self, node: Node) -> Node:
-        """Give the node with the fewest classes that a node follows from, the first of several."""
+        """Return the node with the fewest classes that a node follows from, the first of several."""
         n, guards = len(self._nodes), np.uint64(self._guards)
         follows = (np.uint64(self._code(node) | self._guards) - self._codes[:n]) & guards == guards
         for index, hierarchy in self._looked_up.items():

@@ -69,7 +69,7 @@ def prove_by_margins(packed: PackedLattice, tags: Tags, k: int, n_way: int) -> P
 
 
 def _affordable(n_leaves: Sequence[int], n_way: int) -> list[tuple[int, ...]]:
-    """Give the sets of attributes to count: all of one size, and where such a table is too large, what is within it.
+    """Choose the sets of attributes to count: all of one size, and where such a table is too large, its subsets.
 
     A birth date beside a postal code has more cells than a proof is worth, but either alone rules out much.
     """
@@ -117,7 +117,7 @@ class _AllLevels:
         return cls(starts[:-1], int(starts[-1]), runs)
 
     def join(self, table: Floats, axis: int) -> Floats:
-        """Give in place of the leaves along an axis the labels of all levels, with all that is under each."""
+        """Replace the leaves along an axis by the labels of all levels, with the sum under each."""
         shape = table.shape
         levels = [table.reshape(math.prod(shape[:axis]), shape[axis], -1)]
         for order, firsts in self.runs:
@@ -128,7 +128,7 @@ class _AllLevels:
 
 
 def _starts(indices: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Give where runs of equal indices start."""
+    """Return where runs of equal indices start."""
     return np.flatnonzero(np.diff(indices, prepend=-1))
 
 

@@ -62,12 +62,12 @@ class Packed:
         return len(self.sizes)
 
     def taken(self, indices: npt.NDArray[np.int64]) -> Packed:
-        """Give some of the classes."""
+        """Return some of the classes."""
         return Packed(tuple(word[indices] for word in self.words), self.sizes[indices])
 
 
 def lay_fields(n_values: Sequence[int], lowest: int = 0) -> list[Field]:
-    """Give each attribute a field wide enough for its values, the first from a bit on; a full word starts another."""
+    """Assign each attribute a field wide enough for its values, from a bit on; a full word starts another."""
     fields: list[Field] = []
     word, shift = 0, lowest
     for n in n_values:
@@ -126,7 +126,7 @@ class LabelIndices:
         return {}
 
     def between(self, fine: int, coarse: int) -> npt.NDArray[np.int64]:
-        """Give for each label of a level the index of its label at a coarser one."""
+        """Return for each label of a level the index of its label at a coarser one."""
         if (fine, coarse) not in self._tables:
             table = np.zeros(int(self.of_leaf[fine].max()) + 1, np.int64)
             table[self.of_leaf[fine]] = self.of_leaf[coarse]
@@ -156,7 +156,7 @@ class Layout:
         return joined(words, sizes.astype(np.int64, copy=False), self.size_bits)
 
     def rolled(self, packed: Packed, fine: Node, coarse: Node) -> Packed:
-        """Give the classes of a coarser node."""
+        """Return the classes of a coarser node."""
         words = list(packed.words)
         for index, (old, new) in enumerate(zip(fine, coarse, strict=True)):
             if old != new:
@@ -167,7 +167,7 @@ class Layout:
         return joined(words, packed.sizes, self.size_bits)
 
     def _step(self, index: int, fine: int, coarse: int) -> Word:
-        """Give for each label of a level what is added to a class to replace it by its label at a coarser one."""
+        """Return for each label of a level what is added to a class to move it to a coarser one."""
         if (index, fine, coarse) not in self._steps:
             table = self._indices[index].between(fine, coarse)
             step = (table - np.arange(len(table))).astype(np.uint64)
@@ -218,7 +218,7 @@ class PackedLattice:
         self._keep(bottom)
 
     def at(self, node: Node) -> NodeClasses:
-        """Give the classes of a node, rolled up from the node with the fewest classes that it follows from."""
+        """Return the classes of a node, rolled up from the node with the fewest classes that it follows from."""
         if node in self._counted:
             return self._counted[node]
         source = self._counted[self._finer.nearest(node)]
@@ -234,7 +234,7 @@ class PackedLattice:
         self._finer.add(made.node, len(made.classes))
 
     def counts(self, classes: NodeClasses) -> ClassCounts:
-        """Give a node's classes in the form that requirements read; domains are in the order of the hierarchies."""
+        """Return a node's classes in the form that requirements read; domains are in the order of the hierarchies."""
         histograms = {}
         for name, pairs in classes.pairs.items():
             value = self._of_pairs[name].fields[0]
@@ -251,12 +251,12 @@ class PackedLattice:
         return ClassCounts(self.lattice.attributes, domains, np.stack(codes), classes.classes.sizes, histograms)
 
     def leaf_columns(self) -> tuple[list[npt.NDArray[np.int64]], Sizes]:
-        """Give the leaf of each attribute for each class at the bottom, and the sizes of those classes."""
+        """Return the leaf of each attribute for each class at the bottom, and the sizes of those classes."""
         bottom = self._counted[self.lattice.bottom].classes
         return [self.labels(bottom, index) for index in range(len(self.indices))], bottom.sizes
 
     def labels(self, classes: Packed, attribute: int) -> npt.NDArray[np.int64]:
-        """Give the index of each class's label of one attribute."""
+        """Return the index of each class's label of one attribute."""
         return self._of_classes.fields[attribute].read(classes.words)
 
     def _half_way(self, source: NodeClasses, node: Node) -> NodeClasses:
@@ -281,7 +281,7 @@ class PackedLattice:
 
 
 def leaf_indices(hierarchy: Hierarchy, counts: ClassCounts) -> npt.NDArray[np.int64]:
-    """Give the leaf of each value of a counted column; a missing value has the index after the last leaf."""
+    """Return the leaf of each value of a counted column; a missing value has the index after the last leaf."""
     domain = counts.domain(hierarchy.attribute)
     index = {leaf: number for number, leaf in enumerate(hierarchy.leaves)}
     # At level 0 every value is labeled with its leaf. Text is that label; other values are read as theirs.
@@ -297,7 +297,7 @@ def leaf_indices(hierarchy: Hierarchy, counts: ClassCounts) -> npt.NDArray[np.in
 
 
 def _runs(words: Sequence[Word]) -> npt.NDArray[np.int64]:
-    """Give each run of equal entries its number, from 0."""
+    """Assign numbers to the runs of equal entries, from 0."""
     if not len(words[0]):
         return np.zeros(0, np.int64)
     is_new = np.zeros(len(words[0]), bool)

@@ -73,12 +73,12 @@ class Problem:
 
     @cached_property
     def n_rows(self) -> int:
-        """Number of records."""
+        """Assign numbers to of records."""
         return self.counts.n_rows
 
     @cached_property
     def n_may_suppress(self) -> int:
-        """Number of records that may be suppressed: never all, since a release has records."""
+        """Assign numbers to of records that may be suppressed: never all, since a release has records."""
         # A share such as 0.1 is not exact in binary: a hair must not cost a record.
         return min(math.floor(self.suppression * self.n_rows + 1e-9), max(0, self.n_rows - 1))
 
@@ -101,7 +101,7 @@ class Problem:
         return self._judged[node]
 
     def counted_nodes(self) -> list[Node]:
-        """Give the nodes counted so far."""
+        """Return the nodes counted so far."""
         return list(self._judged)
 
     def note_checked(self, n_nodes: int, n_classes: int) -> None:
@@ -110,7 +110,7 @@ class Problem:
         self.n_classes_checked += n_classes
 
     def kept(self, classes: NodeClasses) -> npt.NDArray[np.bool_]:
-        """Say for each class of a node whether it can be released, the others being suppressed."""
+        """Return for each class of a node whether it can be released, the others being suppressed."""
         kept = classes.classes.sizes >= self.k
         others = [one for one in self.requirements if type(one) is not KAnonymity]
         if not others:
@@ -125,11 +125,11 @@ class Problem:
         return max((one.k for one in self.requirements if type(one) is KAnonymity), default=0)
 
     def recodings(self, node: Node) -> list[Recoding]:
-        """Give what happens to the values at a node."""
+        """Return what happens to the values at a node."""
         return [h.recoding(level) for h, level in zip(self.lattice.hierarchies, node, strict=True)]
 
     def rise_of_levels(self, node: Node) -> float:
-        """Give the rise of a node without counting it; only for losses that add up over cells."""
+        """Return the rise of a node without counting it; only for losses that add up over cells."""
         return sum(costs[level].rise for costs, level in zip(self.level_costs, node, strict=True))
 
     @cached_property
@@ -251,5 +251,5 @@ def check_asked(
 
 
 def recoded_requirement(requirement: Requirement, recodings: Sequence[Recoding]) -> Requirement:
-    """Give a requirement at some levels: one that knows a population knows it generalized likewise."""
+    """Return a requirement at some levels: one that knows a population knows it generalized likewise."""
     return requirement.recoded(recodings) if isinstance(requirement, PopulationRequirement) else requirement

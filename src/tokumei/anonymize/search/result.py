@@ -18,7 +18,7 @@ class Found:
 
     @classmethod
     def of(cls, problem: Problem, judged: JudgedNode | None, *, is_proven: bool) -> Found:
-        """Give what was found, or raise CannotAnonymize and say how far even the coarsest node is from holding."""
+        """Return what was found, or raise CannotAnonymize with how far even the coarsest node is from holding."""
         if judged is not None:
             return cls(judged, is_proven)
         top = problem.judge(problem.lattice.top)

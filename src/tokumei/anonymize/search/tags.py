@@ -32,15 +32,15 @@ class Tags:
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes."""
+        """Assign numbers to of nodes."""
         return self.lattice.n_nodes
 
     def marks(self) -> npt.NDArray[np.bool_]:
-        """Give an array that marks no node."""
+        """Return an array that marks no node."""
         return np.zeros(self.shape, bool)
 
     def finer(self, node: Node) -> Any:
-        """Give the index of a node and all that it follows from."""
+        """Return the index of a node and all that it follows from."""
         if self._is_nested:
             return tuple(slice(0, level + 1) for level in node)
         return np.ix_(
@@ -51,7 +51,7 @@ class Tags:
         )
 
     def coarser(self, node: Node) -> Any:
-        """Give the index of a node and all that follow from it."""
+        """Return the index of a node and all that follow from it."""
         if self._is_nested:
             return tuple(slice(level, None) for level in node)
         return np.ix_(
@@ -62,11 +62,11 @@ class Tags:
         )
 
     def node(self, index: int) -> Node:
-        """Give the node at an index of the flattened array."""
+        """Return the node at an index of the flattened array."""
         return tuple(int(level) for level in np.unravel_index(index, self.shape))
 
     def sum_over_levels(self, costs: list[list[float]]) -> npt.NDArray[np.float64]:
-        """Give for each node the sum of what its levels cost."""
+        """Return for each node the sum of what its levels cost."""
         out = np.zeros(self.shape)
         for index, of_levels in enumerate(costs):
             axis = [1] * len(self.shape)

@@ -113,7 +113,7 @@ class DpCounts:
         epsilon: float,
         random: np.random.Generator,
     ) -> pl.DataFrame:
-        """Give one table; a column that is not in it has no cells, which are empty where tables are put together."""
+        """Return one table; a column that is not in it has no cells, which are empty where tables are put together."""
         shape = [classes.n_labels(index, levels[index]) for index in indices]
         cells = np.ravel_multi_index([classes.labels(index, levels[index]) for index in indices], shape)
         counts = np.bincount(cells, classes.sizes, math.prod(shape)).astype(np.int64)
@@ -134,7 +134,7 @@ class DpCounts:
         return frame.with_columns(pl.Series(ROWS, noisy).cast(pl.Int64 if self.noise == "geometric" else pl.Float64))
 
     def _tables(self, classes: LabeledClasses, levels: Sequence[int]) -> list[tuple[int, ...]]:
-        """Give the columns of each table, by their places; together they must not have too many cells."""
+        """Return the columns of each table, by their places; together they must not have too many cells."""
         n_columns = len(levels)
         tables, n_cells = [], 0
         for indices in combinations(range(n_columns), self.ways or n_columns):

@@ -50,7 +50,7 @@ class Incognito:
 
 
 def _joined(problem: Problem, subset: Subset, held: dict[Subset, set[Levels]]) -> list[Levels]:
-    """Give the levels over a subset whose every part held."""
+    """Return the levels over a subset whose every part held."""
     hierarchies = [problem.lattice.hierarchies[index] for index in subset]
     last = range(len(hierarchies[-1].levels))
     parts = [(drop, held[subset[:drop] + subset[drop + 1 :]]) for drop in range(len(subset))]
@@ -85,5 +85,5 @@ def _holding(problem: Problem, subset: Subset, candidates: list[Levels]) -> set[
 
 
 def _minimal(problem: Problem, holding: set[Levels]) -> list[Node]:
-    """Give the nodes that hold while no finer neighbor does."""
+    """Return the nodes that hold while no finer neighbor does."""
     return [node for node in holding if not any(finer in holding for finer in problem.lattice.finer_neighbors(node))]

@@ -21,7 +21,7 @@ LISTED_CELLS = 10
 
 @dataclass(frozen=True)
 class MarginalRecoding:
-    """Let a table of your own say what values become: its rows are ranges of one column, its columns of the other.
+    """Recode by a table of your own: its rows are ranges of one column, its columns of the other.
 
     The method of marginals in Oguri's doctoral thesis (SOKENDAI 2016, section 2.6.1, table 4; after Aggarwal and Yu
     2008). No hierarchy is used and nothing is searched: people are counted by the cells of the table, and the release
@@ -91,7 +91,7 @@ def read_ranges(table: str) -> tuple[str, list[str], list[str]]:
 
 
 def _cells(attribute: LocalAttribute, ranges: Sequence[str], table: str) -> LabelCells:
-    """Give each class the range of its value."""
+    """Return for each class the range of its value."""
     range_of = np.full(attribute.n_leaves + 1, -1, np.int32)
     leaves = attribute.hierarchy.leaves
     for number, text in enumerate(ranges):
@@ -123,7 +123,7 @@ def _leaves_in(attribute: LocalAttribute, text: str, table: str) -> Ints:
 
 
 def _cost(attribute: LocalAttribute, leaves: Ints) -> float:
-    """Give the share of the column's width, or of its values, that a range covers; 0 for a single value."""
+    """Return the share of the column's width, or of its values, that a range covers; 0 for a single value."""
     if len(leaves) < 2:
         return 0.0
     if not attribute.is_numeric:

@@ -74,7 +74,7 @@ class Microaggregate:
         return Perturbed(frame, pl.Series("row", np.arange(original.n_rows)), promises, facts)
 
     def asked(self, original: Original) -> tuple[int, list[str]]:
-        """Give the fewest rows of a group and the columns to average; options that cannot be are an InputError."""
+        """Return the least group size and the columns to average; impossible options are an InputError."""
         k = least_rows(self.k, original)
         columns = original.chosen(self.columns, numeric=True)
         if self.block < 1:
@@ -87,7 +87,7 @@ class Microaggregate:
         return k, columns
 
     def averaged(self, within: Sequence[pl.Series], numbers: Floats, k: int) -> tuple[Floats, dict[str, Any]]:
-        """Give each row of numbers the center of its group, and what is told of the groups.
+        """Return for each row of numbers the center of its group, and facts on the groups.
 
         Of equal rows it is the order in which they come that says who is in which group.
         """
@@ -104,7 +104,7 @@ class Microaggregate:
         return {"k-anonymity": Score("k-anonymity", n_alike, best=math.inf, worst=0, inputs={"columns": known})}
 
     def _groups(self, within: Sequence[pl.Series], numbers: Floats, k: int) -> Ints:
-        """Give the group of each row."""
+        """Return the group of each row."""
         group_of = np.zeros(len(numbers), np.int64)
         n_groups = n_alone = 0
         points = _standardized(numbers)
@@ -130,7 +130,7 @@ class Microaggregate:
 
 
 def group_centers(values: Floats, group_of: Ints, write: Center) -> Floats:
-    """Give each row the mean or the median of its group."""
+    """Return for each row the mean or the median of its group."""
     if not len(values):
         return values
     order = np.lexsort((values, group_of))
@@ -149,7 +149,7 @@ def group_centers(values: Floats, group_of: Ints, write: Center) -> Floats:
 
 
 def lost_variance(before: Floats, after: Floats) -> float:
-    """Give the share of the variance that is lost within groups: 0 if nothing is, 1 if all rows became alike.
+    """Return the share of the variance that is lost within groups: 0 if nothing is, 1 if all rows became alike.
 
     The mean over columns that vary, missing values left out; 0 if none does. The order of rows is of no matter.
     """
@@ -165,7 +165,7 @@ def lost_variance(before: Floats, after: Floats) -> float:
 
 
 def _standardized(numbers: Floats) -> Floats:
-    """Give each column in standard deviations, of which only the differences matter; one that does not vary is 0."""
+    """Return each column in standard deviations, of which only the differences matter; one that does not vary is 0."""
     out = np.empty_like(numbers)
     for index, column in enumerate(numbers.T):
         known = column[~np.isnan(column)]
@@ -175,7 +175,7 @@ def _standardized(numbers: Floats) -> Floats:
 
 
 def _classes(columns: Sequence[pl.Series], is_missing: npt.NDArray[np.bool_]) -> Iterator[Ints]:
-    """Give the rows that agree on some columns and on which numbers are missing, class by class."""
+    """Yield the rows that agree on some columns and on which numbers are missing, class by class."""
     keys = [one.alias(f"column {index}") for index, one in enumerate(columns)]
     keys += [pl.Series(f"missing {index}", one) for index, one in enumerate(is_missing.T)]
     frame = pl.DataFrame(keys).with_row_index("row")
@@ -185,7 +185,7 @@ def _classes(columns: Sequence[pl.Series], is_missing: npt.NDArray[np.bool_]) ->
 
 
 def _check_k(released: Any, original: Original) -> None:
-    """Say what to do if the k asked for does not hold over the columns that were not averaged."""
+    """Raise what to do if the k asked for does not hold over the columns that were not averaged."""
     if original.k is None:
         return
     sizes = count_classes(released, list(original.quasi_identifiers)).sizes

@@ -55,7 +55,7 @@ class MinDis:
         check_block(self.block)
 
     def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:
-        """Give the labels of the merged groups; CannotAnonymize if nothing holds."""
+        """Return the labels of the merged groups; CannotAnonymize if nothing holds."""
         refuse_population(task, "min-dis")
         task = task.with_ranges(self.ranges)
         extents = Extents.of(task, Dis())

@@ -83,7 +83,7 @@ class Mondrian:
         return LocalRecoding.of_groups(task, group_of)
 
     def _groups(self, task: LocalTask) -> Ints:
-        """Give the group of each class after as many rounds as can be done."""
+        """Return the group of each class after as many rounds as can be done."""
         is_relaxed = self.kind == "relaxed"
         group_of, n_rounds = split_groups(task, is_relaxed=is_relaxed)
         if _all_hold(task, group_of):
@@ -98,7 +98,7 @@ class Mondrian:
 
 
 def _all_hold(task: LocalTask, group_of: Ints) -> bool:
-    """Say whether all groups hold together."""
+    """Whether all groups hold together."""
     classes = np.flatnonzero(group_of >= 0)
     n_groups = int(group_of.max(initial=-1)) + 1
     rows = np.bincount(group_of[classes], task.sizes[classes], n_groups).astype(np.int64)

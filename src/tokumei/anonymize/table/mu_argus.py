@@ -52,7 +52,7 @@ class MuArgus:
             raise InputError.of("at least 1", option="n_way", value=self.n_way)
 
     def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:  # noqa: ARG002 - nothing is drawn.
-        """Give the labels of every cell; CannotAnonymize if nothing holds."""
+        """Return the labels of every cell; CannotAnonymize if nothing holds."""
         refuse_population(task, "mu-argus")
         cells = CellLevels.of(task)
         rare = RareCombinations(cells, self.n_way)

@@ -103,7 +103,7 @@ class Noise:
     def columns_of(
         self, original: Original, names: Sequence[str], numbers: Mapping[str, tuple[Floats, Ints | None]]
     ) -> list[NoisyColumn]:
-        """Give the columns with their bounds; numbers that stand once come with how many rows have each."""
+        """Return the columns with their bounds; numbers that stand once come with how many rows have each."""
         self._check_options(names)
         bounds = known_bounds(original, names, self.low, self.high)
         columns = [NoisyColumn(name, *numbers[name], *bounds[name]) for name in names]
@@ -140,7 +140,7 @@ class Noise:
         check_bounds(names, self.low, self.high)
 
     def _scale(self, columns: Sequence[NoisyColumn], n_alike: int) -> float:
-        """Give the scale asked for, or the smallest that reaches the k asked for."""
+        """Return the scale asked for, or the smallest that reaches the k asked for."""
         if self.pk is None:
             return USUAL_SCALE if self.scale is None else self.scale
         wanted = self.pk
@@ -162,11 +162,11 @@ class Noise:
         return last_that_holds(lambda scale: self._pk(columns, scale, n_alike) >= wanted, LARGEST_SCALE, 0.0)
 
     def _pk(self, columns: Sequence[NoisyColumn], scale: float, n_alike: int) -> float:
-        """Give the k that is promised; columns are drawn independently, so that what they tell multiplies."""
+        """Return the promised k; columns are drawn independently, so that their odds multiply."""
         return pk_of_ratio(math.prod(self._ratio(one, scale) for one in columns), n_alike)
 
     def _ratio(self, column: NoisyColumn, scale: float) -> float:
-        """Give how much likelier a released number can be from one original number than from another."""
+        """Return how much likelier a released number can be from one original number than from another."""
         size, width = scale * column.deviation, column.width
         if not column.deviation:
             # All rows are equal: nothing is added, and nothing is told.
@@ -183,7 +183,7 @@ class Noise:
         rng: np.random.Generator,
         decimals: int | None = None,
     ) -> Floats:
-        """Give numbers of a column as they are released; of some of them, the decimals are those that all keep."""
+        """Return numbers of a column as they are released; of some of them, the decimals are those that all keep."""
         size, n_rows = scale * column.deviation, len(numbers)
         laplace = self.kind == "laplace"
         added = rng.laplace(0.0, size / ROOT_2, n_rows) if laplace else rng.normal(0.0, size, n_rows)
@@ -191,7 +191,7 @@ class Noise:
 
 
 def noise_stream(seed: int, column: str) -> np.random.Generator:
-    """Give the chance by which the noise of a column is drawn, row by row."""
+    """Return the random stream of a column's noise, row by row."""
     return generator(seed, "noise", column)
 
 
@@ -228,7 +228,7 @@ class NoisyColumn:
 def written(
     numbers: Floats, added: Floats, size: float, low: float | None, high: float | None, decimals: int | None = None
 ) -> Floats:
-    """Give the sums within bounds, with so many decimals or as many as the numbers had, as far as the noise allows."""
+    """Return the sums within bounds, with so many decimals or those the numbers had, as far as the noise allows."""
     if not size:
         return numbers
     decimals = decimals_kept(numbers, size) if decimals is None else decimals
@@ -240,12 +240,12 @@ def written(
 
 
 def decimals_kept(numbers: Floats, size: float) -> int:
-    """Give how many decimals the numbers keep beside noise of a size above 0."""
+    """Return how many decimals the numbers keep beside noise of a size above 0."""
     most = min(MOST_DECIMALS, max(0, DIGITS_BELOW_NOISE - math.floor(math.log10(size))))
     return n_decimals(numbers, most)
 
 
 def n_decimals(numbers: Floats, most: int) -> int:
-    """Give how many decimals the numbers have, at most so many."""
+    """Return how many decimals the numbers have, at most so many."""
     known = numbers[~np.isnan(numbers)]
     return next((indices for indices in range(most) if np.array_equal(np.round(known, indices), known)), most)

@@ -80,7 +80,7 @@ class _Halving:
                 self.search(*((low, node) if is_holding else (node, high)))
 
     def minimal(self) -> list[Node]:
-        """Give the nodes that hold while no finer neighbor does."""
+        """Return the nodes that hold while no finer neighbor does."""
         holding = [tuple(int(level) for level in node) for node in np.argwhere(self.holds)]
         return [node for node in holding if not any(self.holds[below] for below in self.lattice.finer_neighbors(node))]
 

@@ -68,13 +68,13 @@ class _BranchAndBound:
         return self.best
 
     def _rises(self) -> npt.NDArray[np.float64]:
-        """Give the rise of every node, exact for losses that add up over cells, else at least what it must be."""
+        """Return the rise of every node, exact for losses that add up over cells, else at least what it must be."""
         if not self.problem.is_cell_loss:
             return self._least_size_losses()
         return self.tags.sum_over_levels([[cost.rise for cost in costs] for costs in self.problem.level_costs])
 
     def _least_suppressed(self) -> npt.NDArray[np.float64]:
-        """Give how many records every node suppresses at least, as two or three attributes prove."""
+        """Return how many records every node suppresses at least, as two or three attributes prove."""
         problem = self.problem
         # Three-way tables pay where records may be suppressed, if the bound can use their number.
         n_way = 3 if problem.n_may_suppress and problem.is_cell_loss else 2
@@ -83,7 +83,7 @@ class _BranchAndBound:
         return proof.least_suppressed
 
     def _least_penalties(self, least_suppressed: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Give the penalty that every node has at least."""
+        """Return the penalty that every node has at least."""
         problem = self.problem
         if not problem.is_cell_loss:
             penalty = problem.loss.least_penalty(least_suppressed, problem.k, problem.n_rows)  # type: ignore[union-attr]
@@ -92,7 +92,7 @@ class _BranchAndBound:
         return self.tags.sum_over_levels(rest) * (least_suppressed / problem.n_rows)
 
     def _least_size_losses(self) -> npt.NDArray[np.float64]:
-        """Give the least rise that a node with so many classes can have: that of classes of equal size."""
+        """Return the least rise that a node with so many classes can have: that of classes of equal size."""
         loss, n_rows = self.problem.loss, self.problem.n_rows
         n_labels = [
             [math.log(int((one.label_sizes(level) > 0).sum())) for level in range(len(one.hierarchy.levels))]
@@ -103,7 +103,7 @@ class _BranchAndBound:
         return np.asarray(loss.least_rise(np.minimum(n_classes, n_rows), n_rows))  # type: ignore[union-attr]
 
     def _most_promising(self) -> Node | None:
-        """Give the node with the smallest bound, or None when no node can be better than the best."""
+        """Return the node with the smallest bound, or None when no node can be better than the best."""
         while True:
             node = self.tags.node(int(self.bound.argmin()))
             bound = self.bound[node]
@@ -124,7 +124,7 @@ class _BranchAndBound:
         return bound <= self.at_most and self.problem.is_preferred(node, self.best.node)
 
     def _chain_from(self, node: Node) -> list[Node]:
-        """Give a chain from a node up to one that is known to hold or cannot be better, by the smallest bounds."""
+        """Return a chain from a node up to one that is known to hold or cannot be better, by the smallest bounds."""
         chain = [node]
         while True:
             above = [other for other in self.problem.lattice.coarser_neighbors(chain[-1]) if self._can_win(other)]

@@ -119,7 +119,7 @@ class _FromLaw:
                 self._look_at(self.node(index))
 
     def predicted_class_count(self) -> float:
-        """Give the class count at which the law through all counted nodes reaches k."""
+        """Return the class count at which the law through all counted nodes reaches k."""
         problem = self.problem
         points = {**self.known.extended(problem).ks, problem.lattice.top: problem.n_rows}
         class_counts = [problem.lattice.class_count(node) for node in points]
@@ -132,7 +132,7 @@ class _FromLaw:
         return float(self.class_counts[0 if law.alpha + 1 >= self.k else -1])
 
     def nearest(self, class_count: float, *, is_below: bool) -> int:
-        """Give where in the order the node stands whose class count is nearest; of two as near, the smaller."""
+        """Return the place in the order of the node with the nearest class count; of two as near, the smaller."""
         far = np.abs(self.class_counts - min(class_count, float(self.class_counts[0])))
         if is_below:
             far = np.where(self.class_counts <= max(class_count, float(self.class_counts[-1])), far, np.inf)
@@ -157,7 +157,7 @@ class _FromLaw:
         return best
 
     def _with_more_than(self, n_classes: int) -> npt.NDArray[np.intp]:
-        """Give where the nodes with more classes stand, fewest classes first."""
+        """Return the places of the nodes with more classes, fewest classes first."""
         n_nodes = int(np.count_nonzero(self.class_counts > n_classes))
         return np.argsort(self.class_counts[:n_nodes], kind="stable")
 

@@ -92,7 +92,7 @@ class _Splitting:
         self._parts: dict[int, tuple[Label, list[Label], Ints]] = {}
 
     def run(self) -> Ints:
-        """Give the group of each class, −1 for what is left out."""
+        """Return the group of each class, −1 for what is left out."""
         task = self.task
         columns = frozenset(range(len(self.trees)))
         waiting = [_Group(np.arange(task.n_classes), tuple(tree.top() for tree in self.trees), columns)]
@@ -150,7 +150,7 @@ class _Splitting:
     def _n_to_join(
         self, group: _Group, part_of: Ints, rows: Ints, holding: Sequence[int], failing: Sequence[int]
     ) -> int | None:
-        """Give how many parts that hold must join those that fail; −1 if these are left out, None if all must."""
+        """Return how many parts that hold must join those that fail; −1 if these are left out, None if all must."""
         if not holding:
             return None
         smallest_first = sorted(holding, key=lambda part: (int(rows[part]), part))

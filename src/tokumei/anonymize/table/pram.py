@@ -105,7 +105,7 @@ class Pram:
 
 
 def domain_of(values: pl.Series, hierarchy: Hierarchy | None) -> pl.Series:
-    """Give the values that can be drawn, each once and in order; a missing one last, if there is any."""
+    """Return the values that can be drawn, each once and in order; a missing one last, if there is any."""
     values = _comparable(values)
     if hierarchy is None:
         domain = values.drop_nulls().unique().sort()
@@ -127,5 +127,5 @@ def _drawn(values: pl.Series, domain: pl.Series, retain: float, key: str) -> pl.
 
 
 def _comparable(values: pl.Series) -> pl.Series:
-    """Give categories as their text, which is what hierarchies are written in."""
+    """Return categories as their text, which is what hierarchies are written in."""
     return values.cast(pl.String) if isinstance(values.dtype, (pl.Categorical, pl.Enum)) else values

@@ -41,7 +41,7 @@ class Sample:
         return Perturbed(original.frame[rows], pl.Series("row", rows), facts={"n_rows": n_drawn, "drawn_by": DRAWN_BY})
 
     def n_drawn(self, n_rows: int) -> int:
-        """Give how many of so many rows are drawn."""
+        """Return how many of so many rows are drawn."""
         if not 0 < self.share <= 1:
             raise InputError.of("a share above 0 and at most 1", option="share", value=self.share)
         return min(n_rows, max(1, round(self.share * n_rows)))

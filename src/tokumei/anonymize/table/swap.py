@@ -56,11 +56,11 @@ class Swap:
             raise InputError.of("a percentage above 0 and at most 100", option="p", value=self.p)
 
     def window(self, n_rows: int) -> int:
-        """Give how far apart ranks may be, of so many."""
+        """Return how far apart ranks may be, of so many."""
         return max(1, int(self.p * n_rows / 100))
 
     def _swapped(self, original: Original, column: str, rng: np.random.Generator) -> pl.Series:
-        """Give a column whose cells changed places."""
+        """Return a column whose cells changed places."""
         numbers = original.numbers(column)
         # Equal values get their ranks by lot, not by where they stand.
         drawn = rng.permutation(len(numbers))
@@ -71,12 +71,12 @@ class Swap:
         return original.frame[column].gather(source)
 
     def partners(self, n: int, window: int, rng: np.random.Generator) -> Ints:
-        """Give for each rank the one it changes places with; itself if it stays."""
+        """Return for each rank the one it changes places with; itself if it stays."""
         return swapped_ranks(n, window, rng)
 
 
 def swapped_ranks(n: int, window: int, rng: np.random.Generator) -> Ints:
-    """Give for each rank the one it changes places with, at most `window` away; itself if it found none."""
+    """Return for each rank the one it changes places with, at most `window` away; itself if it found none."""
     partner = list(range(n))
     luck = rng.random(n).tolist()
     # Those above the current rank that are near enough and were not exchanged; `index` says where each stands.

@@ -79,7 +79,7 @@ class TopBottomCode:
     def _coded(
         self, column: str, numbers: Floats, low: float | None, high: float | None, k: int
     ) -> tuple[Floats, list[float | None]]:
-        """Give a column with its ends coded, and the thresholds; None where an end is not coded."""
+        """Return a column with its ends coded, and the thresholds; None where an end is not coded."""
         known = np.sort(numbers[~np.isnan(numbers)])
         codes_top, codes_bottom = high is not None or self.top > 0, low is not None or self.bottom > 0
         if not len(known) or not (codes_top or codes_bottom):
@@ -111,7 +111,7 @@ class TopBottomCode:
 
 
 def threshold(ordered: Floats, share: float, bound: float | None, k: int) -> float:
-    """Give the number from which on numbers are coded, at least k of them; they are given smallest first.
+    """Return the number from which on numbers are coded, at least k of them; they come smallest first.
 
     Without a bound it is the least number that at most the share of them reach.
     """
@@ -129,5 +129,5 @@ def threshold(ordered: Floats, share: float, bound: float | None, k: int) -> flo
 
 
 def _mean(numbers: Floats) -> float:
-    """Give the mean: the same in any order, and of equal numbers exactly that number."""
+    """Return the mean: the same in any order, and of equal numbers exactly that number."""
     return float(np.clip(np.sort(numbers).mean(), numbers.min(), numbers.max()))

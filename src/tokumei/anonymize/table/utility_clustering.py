@@ -61,7 +61,7 @@ class UtilityClustering:
         check_block(self.block)
 
     def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:
-        """Give the labels of the groups; CannotAnonymize if nothing holds."""
+        """Return the labels of the groups; CannotAnonymize if nothing holds."""
         refuse_population(task, "utility-clustering")
         task = task.with_ranges(self.ranges)
         extents = Extents.of(task, Ncp())
@@ -69,7 +69,7 @@ class UtilityClustering:
         return LocalRecoding.of_groups(task, halve_groups(task, extents, group_of))
 
     def _first_groups(self, task: LocalTask, extents: Extents, seed: int) -> Ints:
-        """Give the groups that are then cut as far as they hold."""
+        """Return the groups that are then cut as far as they hold."""
         if self.kind == "top-down":
             return np.zeros(task.n_classes, np.int64)
         return merge_failing(task, extents, block=self.block, order="smallest", seed=seed)

@@ -35,7 +35,7 @@ class LedgerEntry:
         return hashlib.sha256(sealed.encode()).hexdigest()
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the entry for JSON."""
+        """Return the entry for JSON."""
         return {
             "epsilon": self.epsilon,
             "budget": self.budget,

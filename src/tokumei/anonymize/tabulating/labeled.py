@@ -30,23 +30,23 @@ class LabeledClasses:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
+        """Assign numbers to of rows."""
         return int(self.sizes.sum())
 
     def n_labels(self, index: int, level: int) -> int:
-        """Give the number of labels of a level, the missing value's among them."""
+        """Return the number of labels of a level, the missing value's among them."""
         return self.attributes[index].hierarchy.n_labels_with_missing(level)
 
     def label_of_leaves(self, index: int, level: int) -> Codes:
-        """Give the label of each leaf, the missing value's leaf last."""
+        """Return the label of each leaf, the missing value's leaf last."""
         return self.attributes[index].hierarchy.codes_with_missing(level).astype(np.int32)
 
     def labels(self, index: int, level: int) -> Codes:
-        """Give the label of each class at a level."""
+        """Return the label of each class at a level."""
         return self.label_of_leaves(index, level)[self.attributes[index].leaf_of]
 
     def texts(self, index: int, level: int) -> list[str | None]:
-        """Give the words of each label; the missing value has none."""
+        """Return the words of each label; the missing value has none."""
         hierarchy = self.attributes[index].hierarchy
         labels = hierarchy.levels[level].labels
         return [*labels] if hierarchy.says_nothing(level) else [*labels, None]

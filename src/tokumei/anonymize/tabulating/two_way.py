@@ -35,7 +35,7 @@ class TwoWayTable:
 
 
 def finest_safe_level(classes: LabeledClasses, index: int, k: int) -> int:
-    """Give the level with the most labels whose counts are all 0 or at least k; the top always is."""
+    """Return the level with the most labels whose counts are all 0 or at least k; the top always is."""
     n_levels = len(classes.attributes[index].hierarchy.levels)
     for level in range(n_levels):
         counts = classes.counts(index, level)
@@ -86,7 +86,7 @@ def draw_rows(
 def _most_telling(
     classes: LabeledClasses, indices: tuple[int, int], finest: tuple[int, int], k: int
 ) -> TwoWayTable | None:
-    """Give the safe table of two columns that tells most of the one by the other, if one tells anything."""
+    """Return the safe table of two columns that tells most of the one by the other, if any tells something."""
     best: TwoWayTable | None = None
     for levels in itertools.product(*(_levels_above(classes, *pair) for pair in zip(indices, finest, strict=True))):
         if min(classes.n_labels(*pair) for pair in zip(indices, levels, strict=True)) == 1:
@@ -98,7 +98,7 @@ def _most_telling(
 
 
 def _levels_above(classes: LabeledClasses, index: int, finest: int) -> list[int]:
-    """Give a level and those that follow from it."""
+    """Return a level and those that follow from it."""
     hierarchy = classes.attributes[index].hierarchy
     return [level for level in range(len(hierarchy.levels)) if level == finest or hierarchy.finer[finest, level]]
 
@@ -120,14 +120,14 @@ def _is_safe(counts: Ints, k: int) -> bool:
 
 
 def _coarser(classes: LabeledClasses, index: int, fine: int, coarse: int) -> Ints:
-    """Give the label at a coarse level of each label at a fine one."""
+    """Return the label at a coarse level of each label at a fine one."""
     out = np.zeros(classes.n_labels(index, fine), np.int64)
     out[classes.label_of_leaves(index, fine)] = classes.label_of_leaves(index, coarse)
     return out
 
 
 def _from_the_roots(n_indices: int, tree: list[TwoWayTable]) -> Iterator[tuple[int, TwoWayTable | None]]:
-    """Give each column after the one it hangs on, with the table between them; a root has none."""
+    """Yield each column after the one it hangs on, with the table between them; a root has none."""
     seen: set[int] = set()
     for root in range(n_indices):
         if root in seen:

@@ -119,7 +119,7 @@ class Downcoding:
             yield from halves(public, readings, ranged)
 
     def _facts(self, public: PublicKnowledge, claims: pl.DataFrame, tight: Tight) -> dict[str, Any]:
-        """Say what was assumed, and how many claims of which kind there are."""
+        """Return what was assumed, and how many claims of which kind there are."""
         method = public.method
         return {
             "assumed": {
@@ -228,7 +228,7 @@ def _scores(
 
 
 def _by_row(public: PublicKnowledge, readings: Sequence[LabelReading], claims: Sequence[Claim]) -> pl.DataFrame:
-    """Give for each released row how many bits its labels leave open, and how many of them the claims remove.
+    """Return for each released row how many bits its labels leave open, and how many of them the claims remove.
 
     A class of n rows whose label stands for m values may be filled in mⁿ ways. Those are gone that lack a value which
     must occur, or that lie below one child where two must occur. Each row has its share of what is said of its class.
@@ -269,7 +269,7 @@ def _by_row(public: PublicKnowledge, readings: Sequence[LabelReading], claims: S
 
 
 def _bits_of(n_values: float, size: int, widths: Sequence[int]) -> float:
-    """Give the bits that are removed when each of some disjoint parts of the values must occur among so many rows."""
+    """Return the bits that are removed when each of some disjoint parts of the values must occur among so many rows."""
     n_all, parts = max(round(n_values), sum(widths), 1), widths[:MOST_PARTS]
     # Whole numbers, since the shares that are left may be far below what a float can subtract.
     left = sum(
@@ -280,6 +280,6 @@ def _bits_of(n_values: float, size: int, widths: Sequence[int]) -> float:
 
 
 def _bits_of_spread(widths: Sequence[int], size: int) -> float:
-    """Give the bits that are removed when so many rows must not all lie in one of these parts."""
+    """Return the bits that are removed when so many rows must not all lie in one of these parts."""
     together = sum((width / sum(widths)) ** size for width in widths)
     return -math.log2(1 - together) if 0 < together < 1 else 0.0

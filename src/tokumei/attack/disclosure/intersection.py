@@ -159,7 +159,7 @@ class _Labels:
         return cls(numbers.reshape(-1).astype(np.int64), combinations[:, 1:], leaves)
 
     def agreeing(self, other: _Labels) -> sparse.csr_array:
-        """Tell which combinations here may be the same person's as which there: every column has a leaf in common."""
+        """Return which combinations here and there may be the same person's: every column has a leaf in common."""
         pairs = [sparse.csr_array(one @ theirs.T) for one, theirs in zip(self.leaves, other.leaves, strict=True)]
         if not pairs:
             return sparse.csr_array(np.ones((len(self.combinations), len(other.combinations)), np.int64))
@@ -205,7 +205,7 @@ class _Earlier:
         return sparse.csr_array(sparse.csr_array(held) @ self.labels.agreeing(self.last))
 
     def agreeing(self, fitting: sparse.csr_array) -> sparse.csr_array:
-        """Give the combinations of the last release that a fitting record agrees with."""
+        """Return the combinations of the last release that a fitting record agrees with."""
         found = sparse.csr_array(fitting @ self._of_classes)
         found.sort_indices()
         return found
@@ -214,7 +214,7 @@ class _Earlier:
 def _pieces(
     people: People, records: CandidateRecords, before: Sequence[_Earlier]
 ) -> Iterator[tuple[Ints, sparse.csr_array, list[sparse.csr_array]]]:
-    """Give the candidates of some people at a time, with the labels that each earlier release allows."""
+    """Yield the candidates of some people at a time, with the labels that each earlier release allows."""
     all_candidates = [Candidates(people, one) for one in (records, *(earlier.records for earlier in before))]
     # The finest division is fine enough for all.
     chunks = max((one.chunks() for one in all_candidates), key=len)
@@ -227,7 +227,7 @@ def _pieces(
 
 
 def _holds(matrix: sparse.csr_array, rows: Ints, columns: Ints) -> Bools:
-    """Tell for each row, beside it a column, whether the matrix has a cell there."""
+    """Return for each row whether the matrix has a cell in the column beside it."""
     width = matrix.shape[1]
     at_row = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
     keys = at_row * width + matrix.indices
@@ -238,7 +238,7 @@ def _holds(matrix: sparse.csr_array, rows: Ints, columns: Ints) -> Bools:
 
 
 def _incidence(sets: LeafSets) -> sparse.csr_array:
-    """Give labels × indices, 1 where a label stands for an index."""
+    """Return labels × indices, 1 where a label stands for an index."""
     lengths = sets.end - sets.first
     label = np.repeat(sets.label, lengths)
     start = np.repeat(np.cumsum(lengths) - lengths, lengths)

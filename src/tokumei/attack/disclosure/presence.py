@@ -23,7 +23,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Presence:
-    """Tell who of a population is in the release.
+    """Infer who of a population is in the release.
 
     Knowledge: the known columns of everybody in the population. Aim: whether each of them is in the release. A record
     is as likely any of the people that fit it, so a person's chance to be in is the sum, over the classes that fit, of
@@ -63,7 +63,7 @@ class Presence:
 
 
 def presence_chances(people: People, records: CandidateRecords) -> Floats:
-    """Give for each class of people the chance that one of them is in the release."""
+    """Return for each class of people the chance that one of them is in the release."""
     candidates = Candidates(people, records)
     n_fitting = np.zeros(records.n_classes)
     for classes, fitting in candidates.matrices():
@@ -77,7 +77,7 @@ def presence_chances(people: People, records: CandidateRecords) -> Floats:
 
 
 def members(threat_model: ThreatModel, everybody: pl.DataFrame, seed: int) -> Bools:
-    """Tell who of the population is in the release: as many of each kind as the release has.
+    """Guess who of the population is in the release: as many of each kind as the release has.
 
     Nobody can tell people apart whose known values are equal, so it does not matter who of them it is.
     """

@@ -29,7 +29,7 @@ class ExactMatch:
     )
 
     def guess(self, knowledge: History, published: History) -> pl.DataFrame:
-        """Give the pseudonym of each customer and month for which a row agrees."""
+        """Return the pseudonym of each customer and month for which a row agrees."""
         self.check_options()
         return match_exactly(knowledge, published, self.fields)
 
@@ -41,7 +41,7 @@ class ExactMatch:
 
 
 def match_exactly(knowledge: History, published: History, fields: tuple[str, ...]) -> pl.DataFrame:
-    """Give the pseudonym of each customer and month for which a row agrees on these fields."""
+    """Return the pseudonym of each customer and month for which a row agrees on these fields."""
     on = list(fields)
     known = knowledge.kept.select("customer", *on, period=period_of(pl.col("date")))
     released = published.kept.select(*on, pseudonym="customer")
@@ -64,7 +64,7 @@ class Named:
     FIELDS: ClassVar[tuple[str, ...]] = ()
 
     def guess(self, knowledge: History, published: History) -> pl.DataFrame:
-        """Give the pseudonym of each customer and month for which a row agrees."""
+        """Return the pseudonym of each customer and month for which a row agrees."""
         return match_exactly(knowledge, published, self.FIELDS)
 
 
@@ -122,7 +122,7 @@ class SameMonthAndItem(Named):
     FIELDS = ("date", "item")
 
     def guess(self, knowledge: History, published: History) -> pl.DataFrame:
-        """Give the pseudonym of each customer and month for which a row agrees."""
+        """Return the pseudonym of each customer and month for which a row agrees."""
         known, seen = (
             History(side.frame.with_columns(pl.col("date").dt.month_start()), side.name)
             for side in (knowledge, published)

@@ -13,7 +13,7 @@ from tokumei.data.history import History
 
 @dataclass(frozen=True)
 class Jaccard:
-    """Give each pseudonym to the customer whose item set is most like its own (Jaccard similarity).
+    """Guess for each pseudonym the customer whose item set is most like its own (Jaccard similarity).
 
     Knowledge: some rows of the original, items whole or cut to their first characters. Aim: the customer behind each
     pseudonym. Success: the pseudonym is the customer's own in that month. A pseudonym that lives several months is
@@ -23,7 +23,7 @@ class Jaccard:
     each_once: bool = field(default=False, metadata={"help": EACH_ONCE})
 
     def guess(self, knowledge: History, published: History) -> pl.DataFrame:
-        """Give the most similar customer of each pseudonym, in each month it lives."""
+        """Return the most similar customer of each pseudonym, in each month it lives."""
         counts = count_items(knowledge.kept, published.kept)
         best, how_like = nearest_by_jaccard(counts.released, counts.known)
         return guess_all_months(counts, best, how_like.astype(np.float64), published, each_once=self.each_once)

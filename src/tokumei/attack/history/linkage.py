@@ -55,7 +55,7 @@ class Linkage:
     rounds: int = field(default=2, metadata={"help": "How often epochs are joined by habits; 0 uses the rows alone."})
 
     def guess(self, knowledge: History, published: History) -> pl.DataFrame:
-        """Give the pseudonym of each customer and month in which absence is less likely."""
+        """Return the pseudonym of each customer and month in which absence is less likely."""
         if self.rounds < 0:
             raise InputError.of("0 or more", option="rounds", value=self.rounds)
         if not knowledge.customers or not published.customers:
@@ -69,7 +69,7 @@ class Linkage:
         return guesses_of(compared, join_epochs(evidence, counts, epochs, n_rounds=self.rounds))
 
     def estimate(self, knowledge: History, published: History) -> Cost:
-        """Say what an attack will take: pairs of rows of one month and kind, and pairs of customers and pseudonyms."""
+        """Estimate an attack's cost: pairs of rows of one month and kind, and pairs of customers and pseudonyms."""
         kind = pl.col("item").str.slice(0, KIND_CHARACTERS).alias("kind")
         # Lazily, since each column of millions of rows is as large as all that is counted here.
         ours, theirs = (
@@ -99,7 +99,7 @@ class Linkage:
 
 
 def _is_as_it_was(known: pl.LazyFrame, released: pl.LazyFrame, n_known: int) -> bool:
-    """Tell whether most known rows are released with their day, time, price and quantity unchanged."""
+    """Whether most known rows are released with their day, time, price and quantity unchanged."""
     fields = ["date", "time", "kind", "price", "quantity"]
     # A share is known well enough by some thousands of rows, and few are met by millions sooner than the other way.
     some = known.select(fields).gather_every(max(1, n_known // ROWS_LOOKED_AT)).collect()

@@ -24,7 +24,7 @@ class RowCounts:
     """
 
     def guess(self, knowledge: History, published: History) -> pl.DataFrame:
-        """Give the pseudonym of each customer and month in which absence is less likely."""
+        """Return the pseudonym of each customer and month in which absence is less likely."""
         if not knowledge.customers or not published.customers:
             return pl.DataFrame(schema=SCHEMA)
         evidence, counts = weigh(knowledge, published, has_habits=False)
@@ -32,7 +32,7 @@ class RowCounts:
         return guesses_of(evidence.compared, match_counts(counts, epochs))
 
     def estimate(self, knowledge: History, published: History) -> Cost:
-        """Say what an attack will take: scores of all customers and pseudonyms, and matching them."""
+        """Estimate the cost of an attack: scores of all customers and pseudonyms, and matching them."""
         n_customers, n_names = len(knowledge.customers), len(published.customers)
         n_cells = float(n_customers) * n_names
         return Cost(0.5 + n_cells * (CELL_SECONDS + n_customers * MATCH_SECONDS), n_cells * 8 * 4)

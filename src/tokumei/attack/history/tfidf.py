@@ -13,7 +13,7 @@ from tokumei.data.history import History
 
 @dataclass(frozen=True)
 class Tfidf:
-    """Give each pseudonym to the customer whose purchases point the same way (cosine of tf-idf vectors).
+    """Guess for each pseudonym the customer whose purchases point the same way (cosine of tf-idf vectors).
 
     Knowledge: some rows of the original, items whole or cut to their first characters. Aim: the customer behind each
     pseudonym. Success: the pseudonym is the customer's own in that month. An item weighs its share of the rows times
@@ -23,7 +23,7 @@ class Tfidf:
     each_once: bool = field(default=False, metadata={"help": EACH_ONCE})
 
     def guess(self, knowledge: History, published: History) -> pl.DataFrame:
-        """Give the most similar customer of each pseudonym, in each month it lives."""
+        """Return the most similar customer of each pseudonym, in each month it lives."""
         counts = count_items(knowledge.kept, published.kept)
         known, released = (weigh_by_rarity(side, counts.known) for side in (counts.known, counts.released))
         best, how_like = nearest_by_cosine(released, known)

@@ -40,7 +40,7 @@ CountOdds = Callable[[CountEvidence, Epoch, Floats], Floats]
 
 
 def some_customers(evidence: Evidence, counts: CountEvidence, chosen: Ints) -> tuple[Evidence, CountEvidence]:
-    """Give what is known of some customers, numbered anew in their order."""
+    """Select what is known of some customers, numbered anew in their order."""
     compared = evidence.compared
     at = np.full(len(compared.customers), -1)
     at[chosen] = np.arange(len(chosen))
@@ -106,7 +106,7 @@ def _learn_from_some(
 
 
 def only_epoch(evidence: Evidence, counts: CountEvidence, epoch: Epoch) -> tuple[Evidence, CountEvidence]:
-    """Give what is known and released in an epoch, its pseudonyms numbered anew in their order."""
+    """Select what is known and released in an epoch, its pseudonyms numbered anew in their order."""
     compared = evidence.compared
     known, released = (
         side.select(np.flatnonzero(np.isin(side.month, epoch.months))) for side in (compared.known, compared.released)
@@ -130,7 +130,7 @@ def _dense_scores(
     rates: Floats,
     count_odds: CountOdds,
 ) -> Iterator[tuple[Ints, Ints, Floats]]:
-    """Give for each epoch the likeliest of all pseudonyms."""
+    """Yield for each epoch the likeliest of all pseudonyms."""
     by_rows = part.by_rows(part.compared.known, agreement)
     for epoch in epochs:
         yield _likeliest(by_rows[:, epoch.names] + count_odds(counts, epoch, rates))
@@ -150,7 +150,7 @@ def _summed(gains: Iterable[tuple[Ints, Ints, Floats]], part: Evidence) -> csr_a
 def _narrow_scores(
     by_rows: csr_array, counts: CountEvidence, epochs: Sequence[Epoch], rates: Floats
 ) -> Iterator[tuple[Ints, Ints, Floats]]:
-    """Give for each epoch the likeliest of the pseudonyms with which customers share rows that could be the same."""
+    """Yield for each epoch the likeliest of the pseudonyms with which customers share rows that could be the same."""
     across = by_rows.tocsc()
     for epoch in epochs:
         here = across[:, epoch.names].tocoo()
@@ -193,7 +193,7 @@ def _joined(parts: Sequence[tuple[Ints, Ints, Floats]], shape: tuple[int, int]) 
 
 
 def match_sparse(scores: csr_array) -> tuple[Ints, Floats]:
-    """Give the pseudonym of each customer, −1 where absence is likelier, and how sure that is; as `matching.match`."""
+    """Return the pseudonym of each customer, −1 if absence is likelier, and how sure that is; as `matching.match`."""
     from scipy.sparse import csr_array
 
     n = scores.shape[0]

@@ -58,7 +58,7 @@ class Expected:
 
 
 def _gaps(knowledge: History, known: Side) -> tuple[Floats, Floats, Floats] | None:
-    """Give for each known row the unknown rows between it and the one before in its basket, and those at its ends.
+    """Return for each known row the unknown rows between it and the one before in its basket, and those at its ends.
 
     Ends are missing inside a basket. None where rows of one basket do not stand together, so that gaps tell nothing.
     """
@@ -96,7 +96,7 @@ class CountEvidence:
         return share
 
     def rates(self, is_found: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Floats:
-        """Give how likely each customer (down) buys in each month (across), from the months it is found in."""
+        """Return how likely each customer (down) buys in each month (across), from the months it is found in."""
         season = self.season
         # One made-up month of buying, at the mean rate, keeps a customer of one month from being thought absent.
         rate = (is_found.sum(axis=1) + 1) / (len(season) + 1 / season.mean())
@@ -104,7 +104,7 @@ class CountEvidence:
         return rates
 
     def log_ratios(self, month: int, counts: Ints, rates: Floats) -> Floats:
-        """Give the log likelihood ratio of each customer (down) having so many rows (across) in a month."""
+        """Return the log likelihood ratio of each customer (down) having so many rows (across) in a month."""
         wanted, back = np.unique(counts, return_inverse=True)
         is_known = self.expected.n_known[:, month] > 0
         scores = np.empty((len(is_known), len(wanted)))
@@ -134,7 +134,7 @@ class CountEvidence:
         return unseen
 
     def odds_of_pairs(self, epoch: Epoch, rates: Floats, customers: Ints, names: Ints) -> Floats:
-        """Give what the numbers of rows say for some customers and pseudonyms of the epoch, against absence."""
+        """Return the odds of some customers and pseudonyms of the epoch by their numbers of rows, against absence."""
         odds = np.zeros(len(customers))
         for month in epoch.months:
             values, of_name = np.unique(self.n_rows[epoch.names, month], return_inverse=True)
@@ -161,7 +161,7 @@ class CountEvidence:
         return np.unique(self.n_rows[self.n_rows > 0], return_counts=True)
 
     def _usual(self, counts: Ints) -> Floats:
-        """Give how often any pseudonym has so many rows in a month, smoothed."""
+        """Return how often any pseudonym has so many rows in a month, smoothed."""
         values, n = self._counted
         width = 0.5 + 0.15 * values
         z = (counts[:, None] - values) / width
@@ -180,7 +180,7 @@ _HART = (
 
 
 def normal_share(z: Floats) -> Floats:
-    """Give the share of a normal distribution below z, to 14 decimals: scipy.special takes long to import."""
+    """Return the share of a normal distribution below z, to 14 decimals: scipy.special takes long to import."""
     # Beyond, nothing is left that a chance of 1e-11 could tell from zero.
     size = np.minimum(np.abs(z), 7.0)
     above, below = (np.polyval(coefficients, size) for coefficients in _HART)

@@ -131,7 +131,7 @@ class Evidence:
 
 
 def counts_once(name: str, agreement: Agreement) -> bool:
-    """Tell whether what a field says of a basket counts once: rows of a basket are not moved each for itself.
+    """Whether what a field says of a basket counts once: rows of a basket are not moved each for itself.
 
     Whose baskets are of other days agrees in none of their rows, and whose is of the same day by accident in all of
     them. Where a field hardly ever changes this misleads nobody.
@@ -145,13 +145,13 @@ def _of_month(side: Side, month: int) -> Side:
 
 
 def _runs(values: Ints) -> tuple[Ints, Ints]:
-    """Give the values of the runs of equal ones, and where each run starts."""
+    """Return the values of the runs of equal ones, and where each run starts."""
     starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
     return values[starts], starts
 
 
 def _blocks(known: Side, released: Side) -> Iterator[tuple[int, int, slice, slice]]:
-    """Give the runs of known and released rows of one month and kind, cut to the largest block."""
+    """Yield the runs of known and released rows of one month and kind, cut to the largest block."""
     width = int(max(known.kind.max(initial=0), released.kind.max(initial=0))) + 1
     ours, theirs = (side.month * width + side.kind for side in (known, released))
     keys, starts = _runs(ours)

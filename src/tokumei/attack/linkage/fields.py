@@ -83,16 +83,16 @@ class FieldLevels:
         return cls((_small(codes[0]), _small(codes[1])), levels, bands[of_case], chance, _small(cases))
 
     def of_rows(self, known: Codes, released: Codes, cases: Codes) -> FieldLevels:
-        """Give the field with other rows: their codes on both sides, and the cases of those released."""
+        """Return the field with other rows: their codes on both sides, and the cases of those released."""
         return replace(self, codes=(known, released), cases=cases)
 
     @property
     def n_levels(self) -> int:
-        """Number of levels."""
+        """Assign numbers to of levels."""
         return int(self.chance.shape[1])
 
     def usual(self) -> Floats:
-        """Give by band how often any pair of rows is at each level."""
+        """Return by band how often any pair of rows is at each level."""
         n_rows = np.bincount(self.cases, minlength=len(self.chance))
         shares = np.zeros((int(self.bands.max(initial=0)) + 1, self.n_levels))
         np.add.at(shares, self.bands, self.chance * n_rows[:, None])
@@ -101,12 +101,12 @@ class FieldLevels:
         return usual
 
     def weigh(self, agreement: Floats) -> Ratios:
-        """Give the likelihood ratio of each case (down) and level (across; the last is for what is untold)."""
+        """Return the likelihood ratio of each case (down) and level (across; the last is for what is untold)."""
         ratios = np.minimum(agreement[self.bands] / np.maximum(self.chance, 1e-9), STRONGEST)
         return np.concatenate([ratios, np.ones((len(ratios), 1))], axis=1).astype(np.float32)
 
     def levels_of(self, known: Codes, released: Codes) -> Levels:
-        """Give the levels of some pairs of codes."""
+        """Return the levels of some pairs of codes."""
         if self.levels is None:
             unequal: Levels = (known != released).astype(np.int8)
             return unequal
@@ -115,7 +115,7 @@ class FieldLevels:
 
 
 def _small(codes: Ints) -> Codes:
-    """Give codes in half the bytes, unless some dozens of levels of each would have greater numbers than fit."""
+    """Store codes in half the bytes, unless there are too many of them."""
     return codes.astype(np.int32) if codes.max(initial=0) < 2**31 // MOST_LEVELS else codes
 
 
@@ -158,13 +158,13 @@ class _Runs:
 
 
 def _runs_of_values(n_values: int, n_others: int) -> Iterator[slice]:
-    """Give runs of values so short that their pairs with all others are few: tables of levels are large enough."""
+    """Split values into runs so short that tables of their pairs with all others stay small."""
     size = max(1, CHUNK_PAIRS // max(1, n_others))
     return (slice(first, first + size) for first in range(0, n_values, size))
 
 
 def _compared(known: pl.Series, released: pl.Series) -> tuple[Floats, Floats, tuple[Ints, Ints]] | None:
-    """Give the distinct values of both sides and the codes of the rows; None where a side tells none."""
+    """Return the distinct values of both sides and the codes of the rows; None where a side has none."""
     sides = [side.cast(pl.Float64).to_numpy() for side in (known, released)]
     if any(np.isnan(side).all() for side in sides):
         return None
@@ -233,7 +233,7 @@ def number_levels(name: str) -> Callable[[pl.Series, pl.Series, Kinds], FieldLev
 
 
 def _share_levels(ours: Floats, theirs: Floats) -> Ints:
-    """Give the levels of numbers (known down, released across)."""
+    """Return the levels of numbers (known down, released across)."""
     is_equal = ours[:, None] == theirs
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.where(is_equal, 1.0, theirs / ours[:, None])

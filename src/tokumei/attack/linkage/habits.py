@@ -47,7 +47,7 @@ class Habits:
         self.log_sizes = np.log(np.bincount(row_slots, minlength=n_slots))
 
     def all_features(self, matched: Ints, before: tuple[Ints, list[Floats]] | None = None) -> list[Floats]:
-        """Give the features of each period: feature, customer, slot of the period.
+        """Return the features of each period: feature, customer, slot of the period.
 
         `matched` has the slot of each customer (down) in each period (across), −1 where there is none. Features of
         customers who are matched as `before` are taken from there.
@@ -61,7 +61,7 @@ class Habits:
         return found
 
     def _features(self, matched: Ints) -> list[Floats]:
-        """Give what each customer's other months say on each slot of each period."""
+        """Return what each customer's other months say on each slot of each period."""
         profiles = [Profiles.of(tokens, matched) for tokens in self.tokens]
         features = []
         for period in range(matched.shape[1]):
@@ -80,7 +80,7 @@ class Habits:
         return features
 
     def _same_name(self, elsewhere: Ints, n_months: Ints, here: Ints) -> Floats:
-        """Give the share of the customer's other months under the very pseudonym."""
+        """Return the share of the customer's other months under the very pseudonym."""
         shares = np.zeros((len(elsewhere), len(here)))
         place = np.full(int(self.names.max()) + 1, -1)
         place[self.names[here]] = np.arange(len(here))
@@ -109,11 +109,11 @@ class Tokens:
 
     @property
     def n_values(self) -> Ints:
-        """Number of values of each slot."""
+        """Assign numbers to of values of each slot."""
         return np.diff(self.firsts)
 
     def of_slots(self, slots: Ints) -> tuple[Ints, Ints]:
-        """Give the values of some slots, and which of the slots has each."""
+        """Return the values of some slots, and which of the slots has each."""
         n = self.n_values[slots]
         which = np.repeat(np.arange(len(slots)), n)
         return self.values[np.arange(len(which)) + np.repeat(self.firsts[slots] - np.cumsum(n) + n, n)], which
@@ -140,7 +140,7 @@ class Profiles:
         return cls(tokens, keys[starts], *np.divmod(keys[starts], len(tokens.common)), n_months)
 
     def repeats(self, matched: Ints, here: Ints) -> Floats:
-        """Give how much each customer's own values (down) recur in each slot of a period (across), rare ones more.
+        """Return how much each customer's own values (down) recur in each slot of a period (across), rare ones more.
 
         A sum of log likelihood ratios: the customer's share of the value, mixed with everybody's, over everybody's.
         Values of one slot go together, so the sum is worth less than its length. What customers buy in the slots that
@@ -218,7 +218,7 @@ def learn_weights(values: Floats, answers: Ints, log_prior: Floats, start: Float
 
 
 def habit_codes(released: pl.DataFrame) -> list[Ints]:
-    """Give numbers to the values of each kind of habit that the release tells."""
+    """Assign numbers to the values of each kind of habit that the release shows."""
     told = [kinds for kinds in KINDS.values() if all(released[kind].null_count() < released.height for kind in kinds)]
     return [
         (released.select(pl.struct(kinds).rank("dense")).to_series().to_numpy() - 1).astype(np.int64) for kinds in told

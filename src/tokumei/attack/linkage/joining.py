@@ -53,7 +53,7 @@ class Slots:
 
     @classmethod
     def of(cls, epochs: Sequence[Epoch]) -> Slots:
-        """Give each pseudonym of each epoch a number."""
+        """Return a number for each pseudonym of each epoch."""
         sizes = [len(epoch.names) for epoch in epochs]
         return cls(
             np.concatenate([epoch.names for epoch in epochs]),
@@ -70,7 +70,7 @@ def join_epochs(
     n_rounds: int,
     agreement: Agreement | None = None,
 ) -> Ints:
-    """Give the pseudonym of each customer (down) in each month (across) by number, −1 where absent.
+    """Return the pseudonym of each customer (down) in each month (across) by number, −1 where absent.
 
     How far fields agree is learned unless it is told.
     """
@@ -120,7 +120,7 @@ def match_counts(counts: CountEvidence, epochs: Sequence[Epoch]) -> Ints:
 
 
 def _count_odds(counts: CountEvidence, epoch: Epoch, rates: Floats) -> Floats:
-    """Give what the numbers of rows say for each customer (down) and pseudonym of the epoch, against absence."""
+    """Return the odds of each customer (down) and pseudonym of the epoch by the numbers of rows, against absence."""
     odds = np.zeros((len(rates), len(epoch.names)))
     for month in epoch.months:
         n_rows = counts.n_rows[epoch.names, month]
@@ -194,19 +194,19 @@ def _learn_from(
 
 
 def _is_sure(agreement: Agreement) -> bool:
-    """Tell whether some field is sure to agree."""
+    """Whether some field is sure to agree."""
     return any(shares[:, 0].min() > 1 - SETTLED for shares in agreement.values())
 
 
 def _mostly_equal(name: str, field: FieldLevels, share: float) -> Floats:
-    """Give shares of levels as if such a share of counterparts were equal, and all others like any two rows."""
+    """Return shares of levels as if such a share of counterparts were equal, and all others like any two rows."""
     shares = field.usual() * (1 - share)
     shares[:, EQUAL if name in BANDS else 0] += share
     return shares
 
 
 def _foresight(evidence: Evidence, known: Side, agreement: Agreement, here: Sequence[tuple[Epoch, Floats]]) -> float:
-    """Give how much likelier what is known of half the days makes the other half, if rows are worth that much.
+    """Return how much likelier half of the known days makes the other half, if rows are worth that much.
 
     The likelihood of everything would not do: all rows of a basket agree by accident with one that was moved to its
     day, and whoever believes in days finds such a basket for everybody. It foretells no other day, though. Of who is
@@ -234,7 +234,7 @@ def _log_of_anybody(odds: Floats) -> Floats:
 
 
 def _epoch_of(epochs: Sequence[Epoch], n_months: int) -> Ints:
-    """Give the epoch of each month."""
+    """Return the epoch of each month."""
     epoch_of = np.zeros(n_months, np.int64)
     for number, epoch in enumerate(epochs):
         epoch_of[epoch.months] = number
@@ -242,7 +242,7 @@ def _epoch_of(epochs: Sequence[Epoch], n_months: int) -> Ints:
 
 
 def _candidates(scores: Floats, epoch: Epoch, odds: Floats, n_wanted: int, far: float) -> tuple[Ints, Floats, Floats]:
-    """Give the likeliest pseudonyms of each customer, their log odds without rows, and those of anybody else.
+    """Return the likeliest pseudonyms of each customer, their log odds without rows, and those of anybody else.
 
     Whoever's log odds with rows are by so `far` less than the best is none of them.
     """
@@ -300,7 +300,7 @@ def _habits(evidence: Evidence, epochs: Sequence[Epoch], slots: Slots) -> Habits
 
 
 def _matched(matches: Sequence[tuple[Ints, Floats]], slots: Slots) -> Ints:
-    """Give the slot of each customer (down) in each epoch (across), −1 where there is none."""
+    """Return the slot of each customer (down) in each epoch (across), −1 where there is none."""
     found = np.stack([chosen for chosen, _ in matches], axis=1)
     return np.where(found >= 0, slots.firsts[:-1] + found, -1)
 
@@ -337,7 +337,7 @@ def _learn_habits(
 def _weigh_habits(
     epochs: Sequence[Epoch], rates: Floats, features: Sequence[Floats], weights: Floats | None
 ) -> list[Floats]:
-    """Give the log likelihood ratio of each customer's habits, as `features`, for each pseudonym of each epoch."""
+    """Return the log likelihood ratio of each customer's habits, as `features`, for each pseudonym of each epoch."""
     if weights is None:
         return [np.zeros(feature.shape[1:]) for feature in features]
     rate = _epoch_rates(epochs, rates)
@@ -346,7 +346,7 @@ def _weigh_habits(
 
 
 def _epoch_rates(epochs: Sequence[Epoch], rates: Floats) -> Floats:
-    """Give how likely each customer (down) buys in each epoch (across)."""
+    """Return how likely each customer (down) buys in each epoch (across)."""
     return np.stack([rates[:, epoch.months].max(axis=1) for epoch in epochs], axis=1)
 
 

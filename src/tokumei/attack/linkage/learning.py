@@ -89,14 +89,14 @@ def learn_agreement(
 
 
 def _cells(field: FieldLevels, known: Side, released: Side, name: str, pairs: Pairs) -> Ints:
-    """Give for pairs of rows the cell of the table of cases by levels, the last level being for what is untold."""
+    """Return for pairs of rows the cell of the table of cases by levels; the last level is for missing information."""
     width = field.n_levels + 1
     levels = field.levels_of(known.codes[name][pairs.known], released.codes[name][pairs.released])
     return released.cases[name][pairs.released] * width + levels % np.int8(width)
 
 
 def _shares(field: FieldLevels, cells: Ints, weight: Floats) -> Floats:
-    """Give by band the share of weighted pairs at each level."""
+    """Return by band the share of weighted pairs at each level."""
     width = field.n_levels + 1
     by_value = np.bincount(cells, weight, len(field.chance) * width).reshape(-1, width)[:, :-1]
     counts = field.usual() * PRIOR
@@ -106,7 +106,7 @@ def _shares(field: FieldLevels, cells: Ints, weight: Floats) -> Floats:
 
 
 def _softmax(scores: Floats, others: Floats) -> Floats:
-    """Give the chance of each candidate, given the log odds of all others together."""
+    """Return the chance of each candidate, given the log odds of all others together."""
     largest = np.maximum(scores.max(axis=1), others)
     chances = np.exp(scores - largest[:, None])
     softmax: Floats = chances / (chances.sum(axis=1) + np.exp(others - largest))[:, None]

@@ -15,7 +15,7 @@ MOST_CELLS = 1_000_000
 
 
 def match_chances(scores: Floats) -> tuple[Floats, Floats]:
-    """Give the chance of each pair and of each customer being absent.
+    """Return the chance of each pair and of each customer being absent.
 
     Scores are log odds of a customer (down) being a pseudonym (across) against being absent. Scaling rows and
     columns in turn (Sinkhorn) makes a customer be one pseudonym or absent, and a pseudonym one customer or a stranger.
@@ -30,7 +30,7 @@ def match_chances(scores: Floats) -> tuple[Floats, Floats]:
 
 
 def log_freedom(scores: Floats) -> Floats:
-    """Give for each pseudonym how free it is, in logarithms: the less the more customers claim it."""
+    """Return how free each pseudonym is, in logarithms: less so the more customers claim it."""
     weights, absent = _weights(scores)
     of_pseudonym = np.ones(scores.shape[1])
     for _ in range(ROUNDS // 3):
@@ -40,7 +40,7 @@ def log_freedom(scores: Floats) -> Floats:
 
 
 def _weights(scores: Floats) -> tuple[Floats, Floats]:
-    """Give the weight of each pair and of each customer being absent.
+    """Return the weight of each pair and of each customer being absent.
 
     A customer of many known rows has scores beyond what a number holds, for several pseudonyms: its weights are made
     smaller together, that of absence too, which changes no chance; cut off, they would all be equal.
@@ -51,7 +51,7 @@ def _weights(scores: Floats) -> tuple[Floats, Floats]:
 
 
 def match(scores: Floats) -> tuple[Ints, Floats]:
-    """Give the pseudonym of each customer, −1 where absence is likelier, and how sure that is.
+    """Return the pseudonym of each customer, −1 where absence is likelier, and how sure that is.
 
     Of all one-to-one matchings the one with about the most cells expected to be right is taken.
     """
@@ -91,7 +91,7 @@ def assign_all(gain: Floats) -> Ints:
 
 
 def _second(table: Floats, axis: int) -> Floats:
-    """Give the second largest of each line, 0 where there is but one."""
+    """Return the second largest of each line, 0 where there is but one."""
     if table.shape[axis] == 1:
         return np.zeros(table.shape[1 - axis])
     ordered = np.partition(table, -2, axis=axis)

@@ -24,7 +24,7 @@ HALVINGS = 20
 
 
 def narrow_keys(compared: Compared, known: Side, agreement: Mapping[str, Floats]) -> tuple[Ints, Ints] | None:
-    """Give the key of each known and each released row, equal where they may be counterparts; None if fields change.
+    """Return keys of known and released rows, equal where they may be counterparts; None if fields change.
 
     Released rows that agree with nothing known have −1.
     """
@@ -52,7 +52,7 @@ def share_unchanged(compared: Compared, known: Side) -> float:
 
 
 def _equal_keys(compared: Compared, known: Side, chosen: Mapping[str, FieldLevels]) -> tuple[Ints, Ints]:
-    """Give the key of each known and each released row, equal where these fields, the month and the kind are."""
+    """Return keys of known and released rows, equal where these fields, the month and the kind are."""
     released = compared.released
     ours, theirs = (side.month * compared.n_kinds + side.kind for side in (known, released))
     is_met = np.ones(len(released), bool)
@@ -70,7 +70,7 @@ def _equal_keys(compared: Compared, known: Side, chosen: Mapping[str, FieldLevel
 
 
 def _equal_values(field: FieldLevels, level: int) -> tuple[Ints, int]:
-    """Give the known value that equals each released one, −1 if none does, and how many known values there are.
+    """Return the known value equal to each released one, −1 if none is, and the number of known values.
 
     level: the one of equal values.
     """
@@ -102,7 +102,7 @@ class Narrowed:
         return cls(ours, order, keys[1][order])
 
     def pairs(self, known: Side) -> Iterator[tuple[Ints, Ints]]:
-        """Give pairs of some known and released rows that share a key, by known rows and the owners of released."""
+        """Yield pairs of some known and released rows that share a key, by known rows and the owners of released."""
         own = self.ours[known.place]
         first, last = (np.searchsorted(self.theirs, own, side=side) for side in ("left", "right"))
         n_pairs = last - first

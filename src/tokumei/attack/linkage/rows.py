@@ -59,7 +59,7 @@ class Compared:
 
     @classmethod
     def of(cls, knowledge: History, published: History, *, has_habits: bool = True) -> Compared:
-        """Give numbers to customers, pseudonyms, months and values; what either side does not tell is left out.
+        """Assign numbers to customers, pseudonyms, months and values; what either side lacks is left out.
 
         has_habits: whether what rows buy is asked for; of millions of rows it takes more than all else.
         """
@@ -97,7 +97,7 @@ class Compared:
 
 
 def basket_sizes(known: Side) -> Ints:
-    """Give for each row how many are known of its customer, day and time."""
+    """Return for each row how many are known of its customer, day and time."""
     basket = known.owner
     for values in (known.month, *(known.codes[name] for name in OF_BASKETS if name in known.codes)):
         basket = basket * (int(values.max(initial=0)) + 1) + values
@@ -107,7 +107,7 @@ def basket_sizes(known: Side) -> Ints:
 
 
 def _kinds(known: pl.Series, released: pl.Series) -> tuple[Ints, Ints]:
-    """Give numbers to the kinds of items; all are one where items are not told, or were renamed."""
+    """Assign numbers to the kinds of items; all are one where items are unknown, or were renamed."""
     sides = [side.cast(pl.String).fill_null("").str.slice(0, KIND_CHARACTERS) for side in (known, released)]
     shared = sides[0].is_in(sides[1].unique().implode()).mean()
     if not isinstance(shared, float) or shared < LEAST_SHARED_KINDS:
@@ -125,7 +125,7 @@ def _side(
     codes: dict[str, Codes],
     cases: dict[str, Codes],
 ) -> Side:
-    """Give the rows of a side in their order; what is given of fields is taken out of there."""
+    """Return the rows of a side in their order, with their fields taken out."""
     owner = frame["customer"].cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
     month = np.searchsorted(months, frame.select(period_of(pl.col("date"))).to_series().to_numpy())
     place = frame["place"].to_numpy().astype(np.int64)

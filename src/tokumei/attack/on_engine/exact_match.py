@@ -12,7 +12,7 @@ from tokumei.counting.engine_history import EngineHistory
 
 
 def guess_on_engine(attack: Any, knowledge: EngineHistory, published: EngineHistory) -> Any:
-    """Give the pseudonym of each customer and month for which a row agrees: customer, period, pseudonym."""
+    """Return the pseudonym of each customer and month for which a row agrees: customer, period, pseudonym."""
     if isinstance(attack, ExactMatch):
         attack.check_options()
         fields = attack.fields
@@ -41,7 +41,7 @@ def guess_on_engine(attack: Any, knowledge: EngineHistory, published: EngineHist
 
 
 def _cells(side: EngineHistory, fields: tuple[str, ...], *, by_month: bool) -> Any:
-    """Give what is compared; numbers as floats, since one side may have fractions where the other has none."""
+    """Return what is compared; numbers as floats, since one side may have fractions where the other has none."""
     rows = side.kept
     cells = {name: rows[name] for name in fields}
     if by_month:

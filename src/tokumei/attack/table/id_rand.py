@@ -38,7 +38,7 @@ class IdRand:
         return as_guess(np.where(n_candidates > 0, order[index], NOBODY))
 
     def expect(self, knowledge: Table, published: Table, rows: pl.Series) -> Score:
-        """Give the share of rows that guesses are expected to find: what no luck of a draw can change.
+        """Return the share of rows that guesses are expected to find: what no luck of a draw can change.
 
         `rows` holds the true row of each published row, counted from 0.
         """

@@ -35,7 +35,7 @@ class IdSa:
     column: str = field(default="", metadata={"help": "Sensitive column; the 15th of the table if none is named."})
 
     def guess(self, knowledge: Table, published: Table, *, seed: int) -> pl.Series:  # noqa: ARG002
-        """Give the nearest row of the class of each published row."""
+        """Return the nearest row of the class of each published row."""
         index = sensitive_index(knowledge, self.column, COLUMN)
         pair = TablePair.of(knowledge, published)
         return as_guess(nearest_rows(SharedClasses.of(pair), pair.amounts[:, index], pair.released_amounts[:, index]))

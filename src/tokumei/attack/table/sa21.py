@@ -29,7 +29,7 @@ class Sa21:
     column: str = field(default="", metadata={"help": "Sensitive column; the 21st of the table if none is named."})
 
     def guess(self, knowledge: Table, published: Table, *, seed: int) -> pl.Series:  # noqa: ARG002
-        """Give the nearest row for each published row."""
+        """Return the nearest row for each published row."""
         index = sensitive_index(knowledge, self.column, COLUMN)
         pair = TablePair.of(knowledge, published)
         everyone = SharedClasses(np.zeros(pair.n_rows, np.int64), np.zeros(pair.n_released, np.int64))

@@ -25,7 +25,7 @@ class Sort:
     """
 
     def guess(self, knowledge: Table, published: Table, *, seed: int) -> pl.Series:  # noqa: ARG002
-        """Give the row of the same rank for each published row."""
+        """Return the row of the same rank for each published row."""
         pair = TablePair.of(knowledge, published)
         order = np.argsort(pair.amounts.sum(axis=1), kind="stable")
         published_order = np.argsort(pair.released_amounts.sum(axis=1), kind="stable")

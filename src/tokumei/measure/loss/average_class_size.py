@@ -27,20 +27,20 @@ class AverageClassSize:
     penalty_shrinks: ClassVar[bool] = False
 
     def rise(self, sizes: Sizes, n_rows: int) -> float:
-        """Give the records per class if nothing is suppressed."""
+        """Return the records per class if nothing is suppressed."""
         return n_rows / max(1, len(sizes))
 
     def least_rise(self, n_classes: Floats, n_rows: int) -> Floats:
-        """Give the records per class."""
+        """Return the records per class."""
         return n_rows / n_classes
 
     def penalty(self, kept: Sizes, suppressed: Sizes, n_rows: int) -> float:
-        """Give what joining the suppressed classes adds."""
+        """Return what joining the suppressed classes adds."""
         joined = len(kept) + (len(suppressed) > 0)
         return n_rows / max(1, joined) - n_rows / max(1, len(kept) + len(suppressed))
 
     def least_penalty(self, n_suppressed: Floats, k: int, n_rows: int) -> Floats:  # noqa: ARG002
-        """Give 0: all suppressed records may have been one class before."""
+        """Return 0: all suppressed records may have been one class before."""
         return np.zeros_like(n_suppressed)
 
     def ends(self, n_rows: int) -> tuple[float, float]:

@@ -24,19 +24,19 @@ class Discernibility:
     penalty_shrinks: ClassVar[bool] = True
 
     def rise(self, sizes: Sizes, n_rows: int) -> float:  # noqa: ARG002 - the form that a search calls.
-        """Give the sum of squares."""
+        """Return the sum of squares."""
         return float(sizes @ sizes)
 
     def least_rise(self, n_classes: Floats, n_rows: int) -> Floats:
-        """Give the sum of squares of classes of equal size, which is the least."""
+        """Return the sum of squares of classes of equal size, which is the least."""
         return n_rows**2 / n_classes
 
     def penalty(self, kept: Sizes, suppressed: Sizes, n_rows: int) -> float:  # noqa: ARG002
-        """Give N for each suppressed record, instead of the square its class had."""
+        """Return N for each suppressed record, instead of the square its class had."""
         return float(n_rows * suppressed.sum() - suppressed @ suppressed)
 
     def least_penalty(self, n_suppressed: Floats, k: int, n_rows: int) -> Floats:
-        """Give N less the largest class for each record."""
+        """Return N less the largest class for each record."""
         return n_suppressed * max(0, n_rows - (k - 1))
 
     def ends(self, n_rows: int) -> tuple[float, float]:

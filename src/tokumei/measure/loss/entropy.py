@@ -24,7 +24,7 @@ class Entropy:
     name: ClassVar[str] = "entropy"
 
     def level_cost(self, attribute: Attribute, level: int) -> LevelCost:
-        """Give the mean share of bits lost, and what each label still tells."""
+        """Return the mean share of bits lost, and what each label still tells."""
         n_rows = max(1, attribute.n_rows)
         bits = _bits(attribute.leaf_sizes, n_rows)
         entropy = float(bits @ attribute.leaf_sizes) / n_rows
@@ -36,6 +36,6 @@ class Entropy:
 
 
 def _bits(sizes: object, n_rows: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Give −log2 of the share of records, and 0 where there is none."""
+    """Return −log2 of the share of records, and 0 where there is none."""
     counts = np.asarray(sizes, np.float64)
     return np.log2(n_rows / np.where(counts > 0, counts, n_rows))

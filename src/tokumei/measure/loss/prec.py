@@ -23,7 +23,7 @@ class Prec:
     name: ClassVar[str] = "prec"
 
     def level_cost(self, attribute: Attribute, level: int) -> LevelCost:
-        """Give level / height, the same for every label."""
+        """Return level / height, the same for every label."""
         height = max(1, attribute.hierarchy.height)
         cost = level / height
         return LevelCost(cost, np.full(len(attribute.label_sizes(level)), 1 - cost))

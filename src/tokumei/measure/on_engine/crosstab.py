@@ -30,7 +30,7 @@ def crosstab(part: Crosstab, before: EngineHistory, after: EngineHistory) -> Sco
 
 
 def _means(part: Crosstab, history: EngineHistory, rows: Any) -> Means:
-    """Give the mean price of each cell, of how often each price stands there: sums are exact in fractions."""
+    """Return the mean price of each cell, by how often each price stands there: sums are exact in fractions."""
     by: list[str] = []
     if part.master is not None:
         attributes = part.attributes(part.master)

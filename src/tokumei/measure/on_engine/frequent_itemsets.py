@@ -42,7 +42,7 @@ def association_rules(part: AssociationRules, before: EngineHistory, after: Engi
 
 
 def _both(before: EngineHistory, after: EngineHistory) -> tuple[list[str], list[_Invoices]]:
-    """Give the items of the original, and the invoices of both sides."""
+    """Return the items of the original, and the invoices of both sides."""
     items = before.fetch(before.kept.select("item").distinct())["item"].sort().to_list()
     return items, [_Invoices(history, side, items) for history, side in ((before, "before"), (after, "after"))]
 
@@ -82,7 +82,7 @@ class _Invoices:
         return {one: int(found.get(at, 0)) for at, one in enumerate(sets)}
 
     def frequent(self, n_least: int, largest_size: int, most_sets: int | None = None) -> dict[Itemset, int]:
-        """Give the sets that at least so many invoices hold, with how many do; see `frequent_itemsets` in memory."""
+        """Return the sets that at least so many invoices hold, with how many do; see `frequent_itemsets` in memory."""
         level: dict[Itemset, int] = {(self.number[item],): n for item, n in self.held.items() if n >= n_least}
         found = dict(level)
         single = self._joined(
@@ -110,20 +110,20 @@ class _Invoices:
         return found
 
     def _joined(self, listed: pl.DataFrame) -> Any:
-        """Give the items that are listed, by number, of every invoice."""
+        """Return the listed items, by number, of every invoice."""
         named = listed.cast({"name": pl.String, "at": pl.Int64})
         right = self.history.engine.labels(named)
         rows = self.rows.inner_join(right, self.rows.item == right["name"]).select(*INVOICE, "at")
         return self.history.keep(f"frequent-{self.name}-{listed.height}", rows)
 
     def _extended(self, sets: Any, single: Any) -> Any:
-        """Give each set of an invoice beside each later item of the same invoice."""
+        """Return each set of an invoice beside each later item of the same invoice."""
         right = single.select(right_customer="customer", right_date="date", at="at")
         on = [sets.customer == right.right_customer, sets.date == right.right_date, sets["last"] < right["at"]]
         return sets.inner_join(right, on).select(*INVOICE, "base", "at")
 
     def _taken(self, pairs: Any, often: pl.DataFrame, size: int) -> Any:
-        """Give the sets that are frequent, by the number of each in the list."""
+        """Return the frequent sets, by the number of each in the list."""
         numbered = often.with_row_index("set").cast(pl.Int64).rename({"base": "old", "at": "item_at"})
         right = self.history.engine.labels(numbered)
         taken = pairs.inner_join(right, [pairs.base == right.old, pairs["at"] == right.item_at])

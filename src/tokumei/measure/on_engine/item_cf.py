@@ -125,7 +125,7 @@ class _Side:
         return squares
 
     def matrix(self, part: int, used: Any) -> Columns:
-        """Give some of the users with all that they bought of the items used, by columns."""
+        """Return some of the users with all that they bought of the items used, by columns."""
         is_in_part = self.cells.user % whole_number(self.n_parts) == whole_number(part)
         cells = self.history.fetch(self.cells.filter(is_in_part).select("user", "number", "total"))
         column_of = np.full(self.n_items, -1, np.int32)
@@ -150,7 +150,7 @@ class _Panels:
         self.panel: Floats = np.zeros((0, 0))
 
     def products(self, start: int) -> Matrix:
-        """Give the products of the block of items from `start` (rows) with all from there on (columns)."""
+        """Return the products of the block of items from `start` (rows) with all from there on (columns)."""
         if not self.start <= start < self.start + self.height:
             self._fill(start)
         top = start - self.start

@@ -29,7 +29,7 @@ def rfm_table(part: RfmTable, before: EngineHistory, after: EngineHistory) -> Sc
 
 
 def _customer_values(history: EngineHistory, name: str) -> Any:
-    """Give recency, frequency and money of each customer, by way of the days of each: no day is counted twice."""
+    """Return recency, frequency and money of each customer, by way of the days of each: no day is counted twice."""
     if not history.staged.is_whole:
         raise InputError.of("whole quantities, or the local engine", file=history.staged.name, column="quantity")
     rows = history.kept
@@ -44,7 +44,7 @@ def _customer_values(history: EngineHistory, name: str) -> Any:
 
 
 def _values(history: EngineHistory, customers: Any, name: str) -> Ints:
-    """Give all values of one of the three in order, of their counts."""
+    """Return all values of one of the three in order, from their counts."""
     counted = history.fetch(
         customers.select(value=customers[name]).group_by("value").aggregate(n=lambda some: some.count())
     ).sort("value")

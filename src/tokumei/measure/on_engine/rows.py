@@ -19,13 +19,13 @@ PARTS, LOW_BITS = 2**53, 26
 
 
 def rows(_: Any, before: EngineHistory, after: EngineHistory) -> Score:
-    """Give the share of rows that were deleted."""
+    """Return the share of rows that were deleted."""
     n_rows = max(1, before.staged.n_rows)
     return Score("rows", round(1 - after.staged.n_kept / n_rows, 4), best=0, worst=1)
 
 
 def date(_: Any, before: EngineHistory, after: EngineHistory) -> Score:
-    """Give the mean days that purchases were moved."""
+    """Return the mean days that purchases were moved."""
     both = beside(before, after, "date")
     days = before.fetch(both.aggregate(n=(both.after - both.before).abs().sum().cast("int64")))["n"][0] or 0
     n_rows = max(1, before.staged.n_rows)
@@ -33,7 +33,7 @@ def date(_: Any, before: EngineHistory, after: EngineHistory) -> Score:
 
 
 def price(_: Any, before: EngineHistory, after: EngineHistory) -> Score:
-    """Give the mean relative change of prices, summed exactly in whole parts: engines add floats in any order."""
+    """Return the mean relative change of prices, summed exactly in whole parts: engines add floats in any order."""
     both = beside(before, after, "price")
     changed = both.filter(both.before != both.after)
     # Of refunds and debits sizes are compared, and a price that changed its sign, or was 0, changed by 1.
@@ -52,20 +52,20 @@ def price(_: Any, before: EngineHistory, after: EngineHistory) -> Score:
 
 
 def top_items(part: TopItems, before: EngineHistory, after: EngineHistory) -> Score:
-    """Give the share of the most bought items that the release no longer shows among its own."""
+    """Return the share of the most bought items that are not among the release's most bought."""
     lost = set(most_bought(before, part.k)) - set(most_bought(after, part.k))
     return Score("top-items", len(lost) / part.k, best=0, worst=1)
 
 
 def most_bought(history: EngineHistory, k: int) -> list[str]:
-    """Give the k items with the most buyers, the first being the most bought."""
+    """Return the k items with the most buyers, the most bought first."""
     bought = history.kept.select("item", "customer").distinct()
     buyers = history.fetch(bought.group_by("item").aggregate(n=lambda some: some.count()))
     return buyers.sort(pl.col("n"), "item", descending=[True, True])["item"].head(k).to_list()
 
 
 def beside(before: EngineHistory, after: EngineHistory, column: str) -> Any:
-    """Give a column before and after, of the rows that both have."""
+    """Return a column before and after, of the rows that both have."""
     check_aligned(before, after)
     left = before.kept.select("row", before=before.kept[column])
     right = after.kept.select(row_after=after.kept.row, after=after.kept[column])

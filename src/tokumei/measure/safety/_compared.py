@@ -41,9 +41,9 @@ class ComparedWithAll:
         )
 
     def measure(self, counts: ClassCounts) -> Score:
-        """Give what the class that differs most has."""
+        """Return the value of the class that differs most."""
         return self.score(self.values_in(counts))
 
     def score(self, values: SensitiveValues) -> Score:
-        """Give what the class that differs most has, the values being known."""
+        """Return the value of the class that differs most, from known values."""
         raise NotImplementedError

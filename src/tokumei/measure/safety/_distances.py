@@ -15,13 +15,13 @@ from tokumei.measure.safety._sensitive import Numbers, SensitiveValues
 
 
 def equal_distance(values: SensitiveValues) -> Numbers:
-    """Give the total variation of each class: every value is equally far from every other."""
+    """Return the total variation of each class: every value is equally far from every other."""
     # What some values gain others lose, so half the sum of all differences is the sum of the gains.
     return np.minimum(values.sums(values.gains), 1)
 
 
 def ordered_distance(values: SensitiveValues, indices: Indices) -> Numbers:
-    """Give the distance of each class where values stand in a row, one step from their neighbors.
+    """Return the distance of each class where values stand in a row, one step from their neighbors.
 
     Normalized by the m − 1 steps between the m values that occur in the classes or in the reference.
     """
@@ -63,7 +63,7 @@ def _areas_between(
 
 
 def hierarchical_distance(values: SensitiveValues, hierarchy: Hierarchy) -> Numbers:
-    """Give the distance of each class where values are as far as the level of their lowest common label.
+    """Return the distance of each class where values are as far as the level of their lowest common label.
 
     Li et al. move what a label's children have too much to those that have too little, at the cost level/height.
     What a label cannot settle within itself is its own gain, so with Vₗ the total variation among the labels of
@@ -82,7 +82,7 @@ def hierarchical_distance(values: SensitiveValues, hierarchy: Hierarchy) -> Numb
 
 
 def leaf_indices(hierarchy: Hierarchy, domain: pl.Series) -> Indices:
-    """Give the index of each value among the leaves, missing last; a value that is no leaf is an InputError."""
+    """Return the index of each value among the leaves, missing last; a value that is no leaf is an InputError."""
     index = {leaf: index for index, leaf in enumerate(hierarchy.leaves)}
     known = domain.drop_nulls()
     found = [index[label] for label in hierarchy.recoding(0).labels_of(known)]
@@ -90,7 +90,7 @@ def leaf_indices(hierarchy: Hierarchy, domain: pl.Series) -> Indices:
 
 
 def natural_indices(domain: pl.Series) -> Indices | None:
-    """Give the index of each value in its natural order, missing last; None for text that is no number or date.
+    """Return the index of each value in its natural order, missing last; None for text that is no number or date.
 
     Text that is all numbers is in the order of the numbers, since a CSV file gives nothing but text.
     """

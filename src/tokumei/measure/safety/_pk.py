@@ -29,7 +29,7 @@ from tokumei.core.errors import InputError
 
 
 def pk_of_ratio(ratio: float, n_records: int) -> float:
-    """Give the k of a table of which no record is more than `ratio` times as likely from one original than another.
+    """Return the k of a table of which no record is more than `ratio` times as likely from one original than another.
 
     A swap changes two records, each by at most the ratio, so ρ is at least 1/ratio². The ratios of columns that are
     drawn independently multiply; where one is infinite, k is 1.
@@ -40,14 +40,14 @@ def pk_of_ratio(ratio: float, n_records: int) -> float:
 
 
 def pk_of_odds(odds: float, n_records: int) -> float:
-    """Give k = 1 + (n − 1)·ρ, the least odds ρ of a swap being known; 0 for no records."""
+    """Return k = 1 + (n − 1)·ρ from the least odds ρ of a swap; 0 for no records."""
     if n_records < 0:
         raise InputError.of("a number of records", option="n_records", value=n_records)
     return 1 + (n_records - 1) * odds if n_records else 0.0
 
 
 def retention_odds(retention: float, shares: npt.NDArray[np.float64]) -> float:
-    """Give ρ of a column whose values are kept with one probability, or else drawn anew by these shares.
+    """Return ρ of a column whose values are kept with one probability, or else drawn anew by these shares.
 
     A kept value v is p + (1 − p)·π as likely from v as (1 − p)·π from any other, so the two values that are drawn
     least often are the worst to swap. The same as the least odds of all swaps of the whole matrix.
@@ -61,13 +61,13 @@ def retention_odds(retention: float, shares: npt.NDArray[np.float64]) -> float:
 
 
 def laplace_ratio(width: float, scale: float) -> float:
-    """Give the likelihood ratio of Laplace noise on numbers of which any two differ by at most `width`."""
+    """Return the likelihood ratio of Laplace noise on numbers of which any two differ by at most `width`."""
     _check_noise(width, scale)
     return _exp(width / scale)
 
 
 def clamped_gaussian_ratio(width: float, deviation: float) -> float:
-    """Give the likelihood ratio of normal noise on numbers in a range, the sum being put back into the range.
+    """Return the likelihood ratio of normal noise on numbers in a range, the sum being put back into the range.
 
     The range is `width` wide. An end of it is released with probability ½ from that end and Φ(−width/σ) from the
     other; nothing in between is further apart. Without putting back, the ratio is infinite and k is 1.

@@ -22,7 +22,7 @@ class PopulationMatch:
     sizes: npt.NDArray[np.int64]
     population_sizes: npt.NDArray[np.int64]
     n_absent: int
-    """Number of classes of the population that no released row belongs to."""
+    """Assign numbers to of classes of the population that no released row belongs to."""
 
     @classmethod
     def of(cls, counts: ClassCounts, population: ClassCounts) -> PopulationMatch:
@@ -45,12 +45,12 @@ class PopulationMatch:
 
 
 def recoded_population(population: ClassCounts, recodings: Iterable[Recoding]) -> ClassCounts:
-    """Give the population's counts after the recodings of a release."""
+    """Return the population's counts after the recodings of a release."""
     return population.roll_up(population.maps(recodings))
 
 
 def _indices(mine: pl.Series, theirs: pl.Series) -> Codes:
-    """Give the index of each value of one domain in another, one past the end where it is not there."""
+    """Return the index of each value of one domain in another, one past the end where it is not there."""
     if mine.dtype != theirs.dtype:
         expected = f"a population with values of type {mine.dtype}, as in the release"
         raise InputError.of(expected, column=mine.name, value=theirs.dtype)

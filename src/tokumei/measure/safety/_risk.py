@@ -43,11 +43,11 @@ class RiskProfile:
         return cls(1 / int(candidates.max()), mean, 1 / int(candidates.min()), n_above / n_records)
 
     def score(self, name: str) -> Score:
-        """Give the largest risk as the score, with the others as its inputs."""
+        """Return the largest risk as the score, with the others as its inputs."""
         return Score(name, self.largest, best=0, worst=1, inputs=asdict(self))
 
     def scores(self, name: str) -> dict[str, Score]:
-        """Give the four numbers as scores: the largest under the plain name."""
+        """Return the four numbers as scores: the largest under the plain name."""
         named = {
             name: self.largest,
             f"{name}-mean": self.mean,
@@ -58,7 +58,7 @@ class RiskProfile:
 
 
 def is_within(candidates: npt.NDArray[np.int64], threshold: float) -> npt.NDArray[np.bool_]:
-    """Say whether the risk 1/candidates of each class is at most the threshold."""
+    """Whether the risk 1/candidates of each class is at most the threshold."""
     out: npt.NDArray[np.bool_] = candidates * threshold >= 1 - ROUNDING
     return out
 

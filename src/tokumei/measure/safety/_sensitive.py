@@ -75,12 +75,12 @@ class SensitiveValues:
 
     @cached_property
     def n_values(self) -> Counts:
-        """Number of different values in each class that has one."""
+        """Assign numbers to of different values in each class that has one."""
         return np.diff(self.starts, append=len(self.class_of))
 
     @cached_property
     def totals(self) -> Counts:
-        """Number of rows with a value in each class that has one."""
+        """Assign numbers to of rows with a value in each class that has one."""
         return np.add.reduceat(self.counts, self.starts) if len(self.starts) else np.zeros(0, np.int64)
 
     @cached_property
@@ -110,7 +110,7 @@ class SensitiveValues:
         return base - np.sort(base - self.counts)
 
     def repeated(self, of_classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Give each pair the number of its class."""
+        """Return the number of its class for each pair."""
         return np.repeat(of_classes, self.n_values)
 
     def sums(self, of_pairs: npt.NDArray[Any]) -> Numbers:
@@ -119,7 +119,7 @@ class SensitiveValues:
         return self.in_all(found)
 
     def maxima(self, of_pairs: npt.NDArray[Any]) -> Numbers:
-        """Give the largest number among the pairs of each class; 0 for a class without pairs."""
+        """Return the largest number among the pairs of each class; 0 for a class without pairs."""
         found = np.maximum.reduceat(of_pairs, self.starts) if len(self.starts) else of_pairs[:0]
         return self.in_all(found)
 
@@ -130,7 +130,7 @@ class SensitiveValues:
         return out
 
     def recoded(self, codes: Codes, n_labels: int) -> SensitiveValues:
-        """Give the same with each value replaced by its label."""
+        """Return the same with each value replaced by its label."""
         labels = codes[self.value_of]
         merged = group_rows([self.class_of.astype(np.int32), labels], [self.n_classes, n_labels], len(labels))
         first = merged.a_row_of
@@ -145,7 +145,7 @@ class SensitiveValues:
 
 
 def _joined(domain: pl.Series, reference: Mapping[Any, float], column: str) -> tuple[pl.Series, Codes, Numbers]:
-    """Give a domain with the values of both, the index in it of each old value, and the share of each value."""
+    """Return a domain with the values of both, the index in it of each old value, and the share of each value."""
     weights = np.array(list(reference.values()), np.float64)
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
         raise InputError.of("shares of at least 0, not all 0, as a reference", column=column)
@@ -156,7 +156,7 @@ def _joined(domain: pl.Series, reference: Mapping[Any, float], column: str) -> t
 
 
 def _of_one_type(domain: pl.Series, values: list[Any], column: str) -> tuple[pl.Series, pl.Series]:
-    """Give the values of a column and those of a reference in one type.
+    """Convert the values of a column and those of a reference to one type.
 
     Text files know no types, and a reference in a recipe is text or numbers: whichever side is text is read as the type
     of the other, or, if that cannot be, both are compared as text.

@@ -59,19 +59,19 @@ class AlphaK:
         return SensitiveValues.of(counts, self.sensitive, is_missing_a_value=self.is_missing_a_value)
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Say for each class whether it has k rows and no value a share of more than α."""
+        """Whether each class has k rows and no value a share of more than α."""
         is_spread: Holds = self.achieved(self.values_in(counts)) <= self.alpha + ROUNDING
         return np.logical_and(is_spread, counts.sizes >= self.k)
 
     def measure(self, counts: ClassCounts) -> Score:
-        """Give the largest share of a value in a class."""
+        """Return the largest share of a value in a class."""
         return self.score(self.values_in(counts), counts.k)
 
     def achieved(self, values: SensitiveValues) -> Numbers:
-        """Give the share of the most frequent value of each class."""
+        """Return the share of the most frequent value of each class."""
         return values.in_all(values.largest / values.totals)
 
     def score(self, values: SensitiveValues, k: int) -> Score:
-        """Give the largest share of a value in a class, the values and the size of the smallest class being known."""
+        """Return the largest share of a value in a class, from known values and the size of the smallest class."""
         largest = float(self.achieved(values).max()) if values.n_classes else 0.0
         return Score("alpha-k", largest, best=0, worst=1, inputs={"sensitive": self.sensitive, "k": k})

@@ -66,11 +66,11 @@ class BetaLikeness(ComparedWithAll):
         self.check_whose()
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Say for each class whether no value gains more than β."""
+        """Whether no value of each class gains more than β."""
         return self.achieved(self.values_in(counts)) <= self.beta + ROUNDING
 
     def achieved(self, values: SensitiveValues) -> Numbers:
-        """Give the largest gain in each class, infinite where no β is enough."""
+        """Return the largest gain in each class, infinite where no β is enough."""
         with np.errstate(divide="ignore"):
             weight, bound = 1 / values.reference, -np.log(values.reference)
         # A value that the reference does not know gains without end.
@@ -80,7 +80,7 @@ class BetaLikeness(ComparedWithAll):
         return values.maxima(gains)
 
     def score(self, values: SensitiveValues) -> Score:
-        """Give the largest gain in a class, the values being known."""
+        """Return the largest gain in a class, from known values."""
         largest = float(self.achieved(values).max()) if values.n_classes else 0.0
         inputs = {"sensitive": self.sensitive}
         return Score(f"beta-likeness-{self.kind}", largest, best=0, worst=math.inf, inputs=inputs)

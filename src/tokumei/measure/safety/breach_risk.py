@@ -47,10 +47,10 @@ class BreachRisk:
             raise InputError.of("a chance above 0 and at most 1", option="chance", value=self.chance)
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Say for each class whether the risk of its records is at most the threshold."""
+        """Whether the risk of the records of each class is at most the threshold."""
         return is_within(counts.sizes, self.threshold / self.chance)
 
     def measure(self, counts: ClassCounts) -> Score:
-        """Give the largest risk of a record."""
+        """Return the largest risk of a record."""
         found = RiskProfile.of(counts.sizes, counts.sizes, threshold=self.threshold / self.chance)
         return Score("breach-risk", self.chance * found.largest, best=0, worst=1)

@@ -58,11 +58,11 @@ class DeltaDisclosure(ComparedWithAll):
         self.check_whose()
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Say for each class whether every difference is less than δ."""
+        """Whether every difference of each class is less than δ."""
         return self.achieved(self.values_in(counts)) < self.delta - ROUNDING
 
     def achieved(self, values: SensitiveValues) -> Numbers:
-        """Give the largest difference in each class, infinite where it lacks a value."""
+        """Return the largest difference in each class, infinite where it lacks a value."""
         with np.errstate(divide="ignore"):
             differences = np.abs(np.log2(values.shares / values.reference[values.value_of]))
         n_there = values.sums((values.reference[values.value_of] > 0).astype(np.int64))
@@ -70,6 +70,6 @@ class DeltaDisclosure(ComparedWithAll):
         return np.where(is_lacking, math.inf, values.maxima(differences))
 
     def score(self, values: SensitiveValues) -> Score:
-        """Give the largest difference in a class, the values being known."""
+        """Return the largest difference in a class, from known values."""
         largest = float(self.achieved(values).max()) if values.n_classes else 0.0
         return Score("delta-disclosure", largest, best=0, worst=math.inf, inputs={"sensitive": self.sensitive})

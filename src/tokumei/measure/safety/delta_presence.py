@@ -60,11 +60,11 @@ class DeltaPresence:
             raise InputError.of("a share from 0 to delta_max", option="delta_min", value=self.delta_min)
 
     def recoded(self, recodings: Iterable[Recoding]) -> DeltaPresence:
-        """Give the same requirement for a release at other levels."""
+        """Return the requirement for a release at other levels."""
         return replace(self, population=recoded_population(self.population, recodings))
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Say for each class whether its released share lies between the two."""
+        """Whether the released share of each class lies between the two."""
         match = PopulationMatch.of(counts, self.population)
         if match.n_absent and self.delta_min > 0:
             return np.zeros(counts.n_classes, bool)
@@ -73,11 +73,11 @@ class DeltaPresence:
         return out
 
     def measure(self, counts: ClassCounts) -> Score:
-        """Give the largest released share of a class of the population."""
+        """Return the largest released share of a class of the population."""
         return self.score(PopulationMatch.of(counts, self.population))
 
     def score(self, match: PopulationMatch) -> Score:
-        """Give the largest released share, the people of each class being known."""
+        """Return the largest released share, from the known people of each class."""
         shares = match.sizes / match.population_sizes
         least = 0.0 if match.n_absent or not len(shares) else float(shares.min())
         largest = float(shares.max()) if len(shares) else 0.0

@@ -47,19 +47,19 @@ class JournalistRisk:
         check_risk_options(self.threshold, self.n_suppressed)
 
     def recoded(self, recodings: Iterable[Recoding]) -> JournalistRisk:
-        """Give the same requirement for a release at other levels."""
+        """Return the requirement for a release at other levels."""
         return replace(self, population=recoded_population(self.population, recodings))
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Say for each class whether the risk of its records is at most the threshold."""
+        """Whether the risk of the records of each class is at most the threshold."""
         return is_within(PopulationMatch.of(counts, self.population).population_sizes, self.threshold)
 
     def measure(self, counts: ClassCounts) -> Score:
-        """Give the largest risk of a record."""
+        """Return the largest risk of a record."""
         return self.profile(PopulationMatch.of(counts, self.population)).score("journalist-risk")
 
     def profile(self, match: PopulationMatch) -> RiskProfile:
-        """Give least, mean and largest risk and the share of records above the threshold."""
+        """Return least, mean and largest risk and the share of records above the threshold."""
         return RiskProfile.of(
             match.sizes, match.population_sizes, threshold=self.threshold, n_suppressed=self.n_suppressed
         )

@@ -34,9 +34,9 @@ class KAnonymity:
             raise InputError.of("at least 1", option="k", value=self.k)
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Say for each class whether it has k rows."""
+        """Whether each class has k rows."""
         return counts.sizes >= self.k
 
     def measure(self, counts: ClassCounts) -> Score:
-        """Give the size of the smallest class."""
+        """Return the size of the smallest class."""
         return Score("k-anonymity", counts.k, best=math.inf, worst=0)

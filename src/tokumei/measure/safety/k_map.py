@@ -45,18 +45,18 @@ class KMap:
             raise InputError.of("at least 1", option="k", value=self.k)
 
     def recoded(self, recodings: Iterable[Recoding]) -> KMap:
-        """Give the same requirement for a release at other levels."""
+        """Return the requirement for a release at other levels."""
         return replace(self, population=recoded_population(self.population, recodings))
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Say for each class whether k people of the population have its values."""
+        """Whether k people of the population have the values of each class."""
         return PopulationMatch.of(counts, self.population).population_sizes >= self.k
 
     def measure(self, counts: ClassCounts) -> Score:
-        """Give the fewest people that a record fits."""
+        """Return the fewest people that a record fits."""
         return self.score(PopulationMatch.of(counts, self.population))
 
     def score(self, match: PopulationMatch) -> Score:
-        """Give the fewest people that a record fits, the people of each class being known."""
+        """Return the fewest people that a record fits, from the known people of each class."""
         fewest = int(match.population_sizes.min()) if len(match.population_sizes) else 0
         return Score("k-map", fewest, best=math.inf, worst=0)

@@ -77,15 +77,15 @@ class LDiversity:
         return SensitiveValues.of(counts, self.sensitive, is_missing_a_value=self.is_missing_a_value)
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Say for each class whether it has ℓ well represented values."""
+        """Whether each class has ℓ well represented values."""
         return self.achieved(self.values_in(counts)) >= self.l - ROUNDING
 
     def measure(self, counts: ClassCounts) -> Score:
-        """Give the least ℓ of a class."""
+        """Return the least ℓ of a class."""
         return self.score(self.values_in(counts))
 
     def achieved(self, values: SensitiveValues) -> Numbers:
-        """Give the ℓ of each class."""
+        """Return the ℓ of each class."""
         if self.kind == "entropy":
             return entropy_l(values)
         if self.kind == "recursive":
@@ -93,14 +93,14 @@ class LDiversity:
         return values.in_all(values.n_values)
 
     def score(self, values: SensitiveValues) -> Score:
-        """Give the least ℓ of a class, the values being known."""
+        """Return the least ℓ of a class, from known values."""
         least = float(self.achieved(values).min()) if values.n_classes else 0.0
         inputs = {"sensitive": self.sensitive} | ({"c": self.c} if self.kind == "recursive" else {})
         return Score(f"l-diversity-{self.kind}", least, best=math.inf, worst=0, inputs=inputs)
 
 
 def entropy_l(values: SensitiveValues) -> Numbers:
-    """Give e to the entropy of each class; 0 for one without values."""
+    """Return e to the entropy of each class; 0 for one without values."""
     # −Σ c/n · ln(c/n) = ln n − Σ c · ln c / n, which takes one logarithm a pair and no division.
     weighted = np.add.reduceat(values.counts * np.log(values.counts), values.starts) if len(values.starts) else 0.0
     # By rounding, a single value could come out as less than one.
@@ -108,7 +108,7 @@ def entropy_l(values: SensitiveValues) -> Numbers:
 
 
 def recursive_l(values: SensitiveValues, c: float) -> Numbers:
-    """Give the largest ℓ of each class with r₁ < c · (r_ℓ + … + r_m)."""
+    """Return the largest ℓ of each class with r₁ < c · (r_ℓ + … + r_m)."""
     counts = values.descending
     up_to = np.cumsum(counts)
     ends = values.repeated(up_to[values.starts + values.n_values - 1])

@@ -45,7 +45,7 @@ class MarketerRisk:
         check_risk_options(self.threshold, self.n_suppressed)
 
     def recoded(self, recodings: Iterable[Recoding]) -> MarketerRisk:
-        """Give the same requirement for a release at other levels."""
+        """Return the requirement for a release at other levels."""
         if self.population is None:
             return self
         return replace(self, population=recoded_population(self.population, recodings))
@@ -55,13 +55,13 @@ class MarketerRisk:
         return np.full(counts.n_classes, self.measure(counts).value <= self.threshold + ROUNDING)
 
     def measure(self, counts: ClassCounts) -> Score:
-        """Give the expected share of records found again."""
+        """Return the expected share of records found again."""
         if self.population is None:
             return self.score(PopulationMatch(counts.sizes, counts.sizes, 0))
         return self.score(PopulationMatch.of(counts, self.population))
 
     def score(self, match: PopulationMatch) -> Score:
-        """Give the expected share of records found again, the people of each class being known."""
+        """Return the expected share of records found again, from the known people of each class."""
         profile = RiskProfile.of(
             match.sizes, match.population_sizes, threshold=self.threshold, n_suppressed=self.n_suppressed
         )

@@ -42,5 +42,5 @@ class MeanClassSize:
         return np.full(counts.n_classes, self.measure(counts).value >= self.size - ROUNDING)
 
     def measure(self, counts: ClassCounts) -> Score:
-        """Give the records per class."""
+        """Return the records per class."""
         return Score("mean-class-size", counts.n_rows / max(1, counts.n_classes), best=math.inf, worst=0)

@@ -40,13 +40,13 @@ class ProsecutorRisk:
         check_risk_options(self.threshold, self.n_suppressed)
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Say for each class whether the risk of its records is at most the threshold."""
+        """Whether the risk of the records of each class is at most the threshold."""
         return is_within(counts.sizes, self.threshold)
 
     def measure(self, counts: ClassCounts) -> Score:
-        """Give the largest risk of a record."""
+        """Return the largest risk of a record."""
         return self.profile(counts).score("prosecutor-risk")
 
     def profile(self, counts: ClassCounts) -> RiskProfile:
-        """Give least, mean and largest risk and the share of records above the threshold."""
+        """Return least, mean and largest risk and the share of records above the threshold."""
         return RiskProfile.of(counts.sizes, counts.sizes, threshold=self.threshold, n_suppressed=self.n_suppressed)

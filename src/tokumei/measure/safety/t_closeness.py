@@ -78,11 +78,11 @@ class TCloseness(ComparedWithAll):
         self.check_whose()
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Say for each class whether it is within t of all rows."""
+        """Whether each class is within t of all rows."""
         return self.achieved(self.values_in(counts)) <= self.t + ROUNDING
 
     def achieved(self, values: SensitiveValues) -> Numbers:
-        """Give the distance of each class."""
+        """Return the distance of each class."""
         if self.distance == "equal":
             return equal_distance(values)
         if self.distance == "hierarchical" and self.hierarchy is not None:
@@ -95,7 +95,7 @@ class TCloseness(ComparedWithAll):
         return ordered_distance(values, indices)
 
     def score(self, values: SensitiveValues) -> Score:
-        """Give the distance of the furthest class, the values being known."""
+        """Return the distance of the furthest class, from known values."""
         furthest = float(self.achieved(values).max()) if values.n_classes else 0.0
         inputs = {"sensitive": self.sensitive}
         return Score(f"t-closeness-{self.distance}", furthest, best=0, worst=1, inputs=inputs)

@@ -32,11 +32,11 @@ class Uniques:
             raise InputError.of("a number of records", option="n_suppressed", value=self.n_suppressed)
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Say for each class whether it has more than one row."""
+        """Whether each class has more than one row."""
         return counts.sizes > 1
 
     def measure(self, counts: ClassCounts) -> Score:
-        """Give the share of unique records."""
+        """Return the share of unique records."""
         n_records = max(1, counts.n_rows + self.n_suppressed)
         inputs = {"n_unique": counts.n_unique, "n_records": counts.n_rows + self.n_suppressed}
         return Score("uniques", counts.n_unique / n_records, best=0, worst=1, inputs=inputs)

@@ -57,25 +57,25 @@ class XYAnonymity:
         return SensitiveValues.of(counts, self.y, is_missing_a_value=self.is_missing_a_value)
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Say for each class whether it has k values of Y."""
+        """Whether each class has k values of Y."""
         return self.achieved(self.values_in(counts)) >= self.k
 
     def measure(self, counts: ClassCounts) -> Score:
-        """Give the fewest values of Y in a class."""
+        """Return the fewest values of Y in a class."""
         return self.score(self.values_in(counts))
 
     def achieved(self, values: SensitiveValues) -> Numbers:
-        """Give the number of values of Y in each class."""
+        """Return the number of values of Y in each class."""
         return values.in_all(values.n_values)
 
     def score(self, values: SensitiveValues) -> Score:
-        """Give the fewest values of Y in a class, the values being known."""
+        """Return the fewest values of Y in a class, from known values."""
         fewest = self.achieved(values).min() if values.n_classes else 0
         return Score("x-y-anonymity", int(fewest), best=math.inf, worst=0, inputs={"y": self.y})
 
 
 def count_together(counts: ClassCounts, y: Sequence[str], name: str = "y") -> ClassCounts:
-    """Give the counts over the other columns, with a histogram of the combinations of the columns Y.
+    """Return the counts over the other columns, with a histogram of the combinations of the columns Y.
 
     | a | b | c | rows |        | a | rows | y            |
     |---|---|---|------|   →    |---|------|--------------|
@@ -95,6 +95,6 @@ def count_together(counts: ClassCounts, y: Sequence[str], name: str = "y") -> Cl
 
 
 def _class_of_each(counts: ClassCounts, columns: Sequence[str]) -> Indices:
-    """Give for each class the one it belongs to over some of the columns."""
+    """Return the class over some of the columns to which each class belongs."""
     codes = [counts.codes[counts.columns.index(column)] for column in columns]
     return group_rows(codes, [len(counts.domain(column)) for column in columns], counts.n_classes).group_of

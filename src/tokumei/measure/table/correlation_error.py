@@ -49,7 +49,7 @@ class CorrelationError:
         return Score("correlation-error", value, best=0, worst=1, inputs={"worst": worst, "worst_error": errors[worst]})
 
     def correlations(self, original: Table, released: Table) -> dict[tuple[str, str], tuple[float, float]]:
-        """Give the correlation of each two columns of numbers in the original and in the release."""
+        """Return the correlation of each two columns of numbers in the original and in the release."""
         columns = numeric_columns(original, released, self.hierarchies, self.numeric, 2)
         return {
             (one.name, other.name): (

@@ -60,7 +60,7 @@ def _by_amounts(amounts: Floats) -> Ints:
 
 
 def _cell_means(cells: Ints, amounts: Floats, n_cells: int) -> tuple[Ints, Floats]:
-    """Give how many rows each cell has and the mean of each column there, 0 where there is none."""
+    """Return how many rows each cell has and the mean of each column there, 0 where there is none."""
     counts = np.bincount(cells, minlength=n_cells)
     means = np.zeros((n_cells, amounts.shape[1]))
     for index, column in enumerate(amounts.T):

@@ -74,14 +74,14 @@ def _variation(before: Floats, after: Floats) -> float:
 
 
 def _shares(labeled: Labeled, shares: Floats) -> Floats:
-    """Give the share of rows in each bin of a column, with the shares of its labels in them."""
+    """Return the share of rows in each bin of a column, with the shares of its labels in them."""
     counts = np.bincount(labeled.codes, minlength=labeled.sets.n_labels).astype(np.float64)
     found: Floats = shares.T @ counts
     return found / len(labeled.codes)
 
 
 def _cells(one: tuple[Labeled, Floats], other: tuple[Labeled, Floats]) -> Floats:
-    """Give the share of rows in each cell of two columns' bins, each column with the shares of its labels in them."""
+    """Return the share of rows in each cell of two columns' bins, each with the shares of its labels in them."""
     (ours, our_shares), (theirs, their_shares) = one, other
     label, other_label, counts = pair_counts(ours.codes, theirs.codes, theirs.sets.n_labels)
     shape = (ours.sets.n_labels, theirs.sets.n_labels)

@@ -58,7 +58,7 @@ def _by_chance(pair: TablePair, declared: Ints) -> float:
 
 
 def _mean_gap(values: Floats, others: Floats, spread: float) -> float:
-    """Give the mean over all pairs of their distance in spreads, at most 1, without making the pairs."""
+    """Return the mean over all pairs of their distance in spreads, at most 1, without making the pairs."""
     ordered = np.sort(values)
     n, middle = len(ordered), np.sort(others)
     if not spread:

@@ -168,7 +168,7 @@ class _Rows:
 
 
 def _area_under_curve(chances: Floats, is_it: Bools) -> float:
-    """Give the chance that one of the class ranks above one of the others, ties counting half."""
+    """Return the chance that one of the class ranks above one of the others, ties counting half."""
     n_in, n_out = int(is_it.sum()), int((~is_it).sum())
     if not n_in or not n_out:
         return 1.0
@@ -188,7 +188,7 @@ def _make_classifier(name: str) -> Any:
 
 
 def _features(columns: list[SpreadColumn], side: Side, rows: Ints) -> Floats:
-    """Give rows as numbers: means in spreads of the original, and the shares of the bins of other columns."""
+    """Return rows as numbers: means in spreads of the original, and the shares of the bins of other columns."""
     parts = []
     for column in columns:
         if not column.is_numeric:
@@ -205,7 +205,7 @@ def _features(columns: list[SpreadColumn], side: Side, rows: Ints) -> Floats:
 
 
 def _classes(column: SpreadColumn) -> tuple[Ints, Ints]:
-    """Give the class of each row of both tables: the value, or whether a number is above the original's median."""
+    """Return the class of each row of both tables: the value, or whether a number is above the original's median."""
     if column.is_numeric:
         numbers, released = _numbers(column, column.original), _numbers(column, column.released)
         there = numbers[~np.isnan(numbers)]
@@ -217,12 +217,12 @@ def _classes(column: SpreadColumn) -> tuple[Ints, Ints]:
 
 
 def _numbers(column: SpreadColumn, side: Labeled) -> Floats:
-    """Give the number that each row stands for, the mean of its label's."""
+    """Return the number that each row stands for, the mean of its label's."""
     return column.moments(side)[0][side.codes]
 
 
 def _told(side: Labeled, bins: Ints) -> Ints:
-    """Give the bin of the value that each label tells, or UNTOLD."""
+    """Return the bin of the value that each label tells, or UNTOLD."""
     out = np.full(side.sets.n_labels, UNTOLD)
     is_single = side.sets.sizes[side.sets.label] == 1
     out[side.sets.label[is_single]] = bins[side.sets.first[is_single]]
@@ -238,7 +238,7 @@ def _after(column: SpreadColumn) -> Labeled:
 
 
 def _ranks(columns: list[SpreadColumn], side: Side) -> Ints:
-    """Give equal rows equal numbers, in the order of what they say."""
+    """Return equal numbers for equal rows, in the order of what they say."""
     sides = [side(column) for column in columns]
     codes = [one.codes.astype(np.int32) for one in sides]
     return group_rows(codes, [one.sets.n_labels for one in sides], len(codes[0])).group_of

@@ -54,7 +54,7 @@ class Statistics:
 
 
 def _statistics(numbers: Floats, weights: Floats) -> dict[str, float]:
-    """Give the five statistics of weighted numbers, which are in order; NaN where there are none."""
+    """Return the five statistics of weighted numbers, which are in order; NaN where there are none."""
     is_there = weights > ROUNDING
     numbers, weights = numbers[is_there], weights[is_there]
     if not len(numbers):

@@ -265,7 +265,7 @@ def _products(counts: Matrix, start: int) -> Matrix:
 
 
 def inverse_norms(squares: Floats) -> Floats:
-    """Give 1 / the length of each item's column, and 0 for an empty one."""
+    """Return 1 / the length of each item's column, and 0 for an empty one."""
     norms = np.sqrt(squares)
     return np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
 

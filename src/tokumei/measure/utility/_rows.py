@@ -10,7 +10,7 @@ from tokumei.data.history import History
 
 
 def aligned(original: History, released: History, column: str) -> pl.DataFrame:
-    """Give a column before and after, row by row; a row deleted in either is missing there."""
+    """Return a column before and after, row by row; a row deleted in either is missing there."""
     check_aligned(original, released)
     return pl.DataFrame({"before": original.frame[column], "after": released.frame[column]})
 

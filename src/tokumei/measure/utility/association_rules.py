@@ -112,26 +112,26 @@ class AssociationRules:
 
 
 def rule_values(n_invoices: int, n_first: int, n_item: int, n_both: int) -> tuple[float, float, float]:
-    """Give support, confidence and lift of a rule from the invoices that hold its parts; all 0 where none has it."""
+    """Return support, confidence and lift of a rule from the invoices that hold its parts; all 0 where none does."""
     if not n_both:
         return 0.0, 0.0, 0.0
     return n_both / n_invoices, n_both / n_first, n_both * n_invoices / (n_first * n_item)
 
 
 def _sets_of(rule: Rule) -> tuple[Itemset, Itemset, Itemset]:
-    """Give what is counted of a rule: its first side, its item, and both together."""
+    """Return what is counted of a rule: its first side, its item, and both together."""
     if_items, item = rule
     return if_items, (item,), tuple(sorted((*if_items, item)))
 
 
 def _change(before: tuple[float, float, float], after: tuple[float, float, float]) -> float:
-    """Give the mean over the three of 1 − less / more."""
+    """Return the mean over the three of 1 − less / more."""
     shares = [1 - min(one, other) / max(one, other) for one, other in zip(before, after, strict=True)]
     return math.fsum(shares) / len(shares)
 
 
 def _words(rule: Rule, before: Sequence[float], after: Sequence[float], items: Sequence[str]) -> str:
-    """Say what a rule was before and after."""
+    """Describe a rule before and after."""
     names = " + ".join(items[index] for index in rule[0])
     was = zip(("support", "confidence", "lift"), before, after, strict=True)
     return f"{names} → {items[rule[1]]} ({', '.join(f'{name} {one:.4g} → {other:.4g}' for name, one, other in was)})"

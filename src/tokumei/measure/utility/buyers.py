@@ -71,7 +71,7 @@ class Buyers:
         return bought.group_by("item", *by).agg(n=pl.len()).select("item", *by, "n")
 
     def groups(self, master: pl.DataFrame) -> pl.DataFrame:
-        """Give the customers of a master with what makes the groups."""
+        """Return the customers of a master with the attributes of the groups."""
         for name in ("customer", *self.by):
             if name not in master.columns:
                 raise InputError.of(f"a column of the master: {', '.join(master.columns)}", value=name)
@@ -83,7 +83,7 @@ class Buyers:
 
 
 def _shares(counts: pl.DataFrame) -> dict[str, dict[tuple[object, ...], float]]:
-    """Give the share of each group among the buyers of each item."""
+    """Return the share of each group among the buyers of each item."""
     found: dict[str, dict[tuple[object, ...], float]] = {}
     for item, *group, n in counts.iter_rows():
         found.setdefault(item, {})[tuple(group)] = n

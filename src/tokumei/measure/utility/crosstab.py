@@ -55,7 +55,7 @@ class Crosstab:
         return _mean_prices(known, list(self.by))
 
     def attributes(self, master: pl.DataFrame) -> pl.DataFrame:
-        """Give the customers of a master with what makes the cells."""
+        """Return the customers of a master with the attributes of the cells."""
         for name in ("customer", *self.by):
             if name not in master.columns:
                 raise InputError.of(f"a column of the master: {', '.join(master.columns)}", value=name)

@@ -72,7 +72,7 @@ class FrequentItemsets:
 
 
 def n_least_of(least_support: float, n_invoices: int) -> int:
-    """Give how many invoices make a share of them."""
+    """Return how many invoices make a share of them."""
     return max(1, math.ceil(least_support * n_invoices - 1e-9))
 
 
@@ -139,7 +139,7 @@ def count_frequent(invoices: Matrix, sets: Sequence[Itemset], n_least: int) -> i
 
 
 def n_holding(invoices: Matrix, sets: Sequence[Itemset]) -> npt.NDArray[np.int64]:
-    """Give for each set the number of invoices that hold it."""
+    """Return for each set the number of invoices that hold it."""
     by_item = invoices.tocsc()
     out = np.zeros(len(sets), np.int64)
     for size in {len(one) for one in sets}:

@@ -60,7 +60,7 @@ class RfmTable:
         return Score("rfm-table", min(1.0, math.sqrt(error / greatest)), best=0, worst=1)
 
     def edges(self, ordered: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Give the last value of each rank but the highest."""
+        """Return the last value of each rank but the highest."""
         indices = -(-len(ordered) * np.arange(1, self.n_ranks) // self.n_ranks)
         last: npt.NDArray[np.int64] = ordered[np.maximum(indices, 1) - 1]
         return last
@@ -73,7 +73,7 @@ class RfmTable:
 
 
 def customer_values(history: History) -> pl.DataFrame:
-    """Give recency, frequency and money of each customer, all as whole numbers."""
+    """Return recency, frequency and money of each customer, all as whole numbers."""
     spent = (pl.col("price") * MONEY_UNIT).round().cast(pl.Int64) * pl.col("quantity")
     values = history.kept.group_by("customer").agg(
         recency=pl.col("date").max().cast(pl.Int32).cast(pl.Int64),

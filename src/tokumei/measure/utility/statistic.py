@@ -40,14 +40,14 @@ class Statistic:
 
 
 def score_of(part: Statistic, before: float, after: float) -> Score:
-    """Give the score of a statistic that was computed before and after."""
+    """Return the score of a statistic that was computed before and after."""
     what = "rows" if part.statistic == "rows" else f"{part.statistic} of {part.column}"
     inputs = {"original": before, "released": after}
     return Score(f"statistic: {what}", abs(after - before), best=0, worst=math.inf, inputs=inputs)
 
 
 def numbers(history: History, column: Column) -> npt.NDArray[np.float64]:
-    """Give the values of the kept rows as numbers."""
+    """Return the values of the kept rows as numbers."""
     values = history.kept[column]
     days = (values - FIRST_DAY).dt.total_days() if column == "date" else values
     return days.cast(pl.Float64).to_numpy()

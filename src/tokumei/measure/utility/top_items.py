@@ -30,6 +30,6 @@ class TopItems:
 
 
 def top_items(history: History, k: int) -> list[str]:
-    """Give the k items with the most buyers, the first being the most bought."""
+    """Return the k items with the most buyers, the most bought first."""
     buyers = history.kept.group_by("item").agg(pl.col("customer").n_unique().alias("n"))
     return buyers.sort("n", "item", descending=[True, True])["item"].head(k).to_list()

@@ -170,7 +170,7 @@ def _read_table(lattice: Lattice, table: Mapping[str, Any]) -> TwoWay:
 def _coarser_tables(
     lattice: Lattice, margins: Sequence[Margin], finest: TwoWay, levels: Mapping[int, int]
 ) -> dict[Node, TwoWay]:
-    """Give the tables of two attributes at all levels that follow from those counted, by node."""
+    """Return the tables of two attributes at all levels that follow from those counted, by node."""
     ways = []
     for index, level in levels.items():
         following = [level, *np.flatnonzero(lattice.hierarchies[index].finer[level]).tolist()]
@@ -183,7 +183,7 @@ def _coarser_tables(
 
 
 def _widened(fitted: FittedMargins, failing: Sequence[Node]) -> FittedMargins:
-    """Give the spread that is needed lest a node be promised that was counted and fails, as far as there is one."""
+    """Return the spread that is needed lest a node be promised that was counted and fails, as far as there is one."""
     for spread in (each for each in SPREADS if each >= fitted.spread):
         fitted = replace(fitted, spread=spread)
         failing = [node for node in failing if fitted.predict(node).low >= fitted.k_p]
@@ -193,12 +193,12 @@ def _widened(fitted: FittedMargins, failing: Sequence[Node]) -> FittedMargins:
 
 
 def node_of(lattice: Lattice, levels: Mapping[int, int]) -> Node:
-    """Give the node of some attributes at these levels and the others at the top."""
+    """Return the node of some attributes at these levels and the others at the top."""
     return tuple(levels.get(index, level) for index, level in enumerate(lattice.top))
 
 
 def countable_levels(lattice: Lattice, pair: tuple[int, int], most_classes: int) -> dict[int, int]:
-    """Give the finest levels of two attributes with few enough classes; the one with more labels yields first."""
+    """Return the finest levels of two attributes with few enough classes; the one with more labels yields first."""
     levels = dict.fromkeys(pair, 0)
     while lattice.class_count(node_of(lattice, levels)) > most_classes:
         labels = {index: len(lattice.hierarchies[index].levels[level]) for index, level in levels.items()}

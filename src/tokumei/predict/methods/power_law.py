@@ -55,7 +55,7 @@ class PowerLaw:
         )
 
     def sampled(self, lattice: Lattice) -> list[Node]:
-        """Give the nodes to be counted, by class count, the whole table first."""
+        """Return the nodes to be counted, by class count, the whole table first."""
         nodes = sorted(lattice, key=lambda node: (lattice.class_count(node), node))
         if self.n_nodes is not None:
             return nodes[: self.n_nodes]

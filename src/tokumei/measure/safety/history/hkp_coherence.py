@@ -56,12 +56,12 @@ class HkpCoherence:
             raise InputError.of("customer or invoice", column="transaction", value=self.transaction)
 
     def holds(self, released: History) -> bool:
-        """Say whether every combination is in k transactions, of which at most a share h has one private item."""
+        """Whether every combination is in k transactions, of which at most a share h has one private item."""
         found = self._exposure(released)
         return (found.n_sharing >= self.k or not found.n_sharing) and found.confidence <= self.h + ROUNDING
 
     def measure(self, released: History) -> Score:
-        """Give the largest share; the inputs name the combination and the private item."""
+        """Return the largest share; the inputs name the combination and the private item."""
         found = self._exposure(released)
         inputs = {"p": self.p, "k": found.n_sharing, "rarest": found.rarest, "telling": found.telling}
         return Score("hkp-coherence", found.confidence, best=0, worst=1, inputs=inputs | {"told": found.told})

@@ -52,12 +52,12 @@ class KTPrivacy:
             raise InputError.of("at least 1", option="t", value=self.t)
 
     def holds(self, released: History) -> bool:
-        """Say whether everybody who can be followed may be at k places."""
+        """Whether everybody who can be followed may be at k places."""
         fewest = self.measure(released).value
         return fewest >= self.k or fewest == 0
 
     def measure(self, released: History) -> Score:
-        """Give the fewest places where somebody may be."""
+        """Return the fewest places where somebody may be."""
         kept = released.kept.filter(pl.col("date").is_not_null())
         day = kept["date"].to_physical().cast(pl.Int64).to_numpy()
         visits = _Visits(positions(kept["customer"]), positions(kept["item"]), day)
@@ -99,7 +99,7 @@ class _Visits:
         return out
 
     def _meetings(self, day: int) -> Matrix:
-        """Tell who may be whom after a day: all who are joined by meetings, and everybody themselves."""
+        """Return who may be whom after a day: all who are joined by meetings, and everybody themselves."""
         n_people, n_places = self.shape
         is_here = self.day == day
         people, places = self.person[is_here], self.place[is_here]
@@ -109,7 +109,7 @@ class _Visits:
         return sparse.csr_array(member @ member.T)
 
     def _places(self, day: int) -> Matrix:
-        """Give where each person is on their first day from one on."""
+        """Return where each person is on their first day from one on."""
         later = pl.DataFrame({"person": self.person, "place": self.place, "day": self.day}).filter(pl.col("day") >= day)
         first = later.filter(pl.col("day") == pl.col("day").min().over("person")).unique(["person", "place"])
         cells = (first["person"].to_numpy(), first["place"].to_numpy())

@@ -39,12 +39,12 @@ class KmAnonymity:
         check_n_known(self.m, "m")
 
     def holds(self, released: History) -> bool:
-        """Say whether k customers share every combination that occurs."""
+        """Whether k customers share every combination that occurs."""
         fewest = self.measure(released).value
         return fewest >= self.k or fewest == 0
 
     def measure(self, released: History) -> Score:
-        """Give the fewest customers who share a combination; the inputs name one such combination."""
+        """Return the fewest customers who share a combination; the inputs name one such combination."""
         found = expose(ItemSets.of(released), self.m)
         inputs = {"m": self.m, "rarest": found.rarest}
         return Score("km-anonymity", found.n_sharing, best=math.inf, worst=0, inputs=inputs)

@@ -56,12 +56,12 @@ class LkcPrivacy:
             raise InputError.of("secret items or a secret attribute", option="sensitive")
 
     def holds(self, released: History) -> bool:
-        """Say whether every combination has K customers, and tells no secret by more than C."""
+        """Whether every combination has K customers, and reveals no secret with a confidence above C."""
         found = self._exposure(released)
         return (found.n_sharing >= self.k or not found.n_sharing) and found.confidence <= self.c + ROUNDING
 
     def measure(self, released: History) -> Score:
-        """Give the largest confidence; the inputs name the combination and what it tells."""
+        """Return the largest confidence; the inputs name the combination and what it reveals."""
         found = self._exposure(released)
         inputs = {"l": self.l, "k": found.n_sharing, "rarest": found.rarest, "telling": found.telling}
         return Score("lkc-privacy", found.confidence, best=0, worst=1, inputs=inputs | {"told": found.told})

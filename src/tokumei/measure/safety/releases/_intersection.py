@@ -44,7 +44,7 @@ class Intersection:
         return cls(releases, n_alike)
 
     def fewest_remaining(self, column: str) -> int | None:
-        """Give the fewest sensitive values that remain possible for a person; None if nobody kept theirs."""
+        """Return the fewest sensitive values that remain possible for a person; None if nobody kept theirs."""
         remaining = self.n_remaining(column)
         known = remaining[remaining != ABSENT]
         return int(known.min()) if len(known) else None
@@ -68,7 +68,7 @@ class Intersection:
 
 
 def _by_presence(releases: SeveralReleases) -> Iterator[tuple[Indices, Indices]]:
-    """Give each set of releases that somebody is in exactly, by their indices, with those people."""
+    """Yield each set of releases that somebody is in exactly, by their indices, with those people."""
     columns = list(releases.is_in.T.astype(np.int32))
     grouping = group_rows(columns, [2] * len(columns), releases.n_persons)
     group_of = grouping.group_of
@@ -77,7 +77,7 @@ def _by_presence(releases: SeveralReleases) -> Iterator[tuple[Indices, Indices]]
 
 
 def _groups(releases: SeveralReleases, indices: Indices, persons: Indices) -> Indices:
-    """Give a number to each group of persons who are in the same class in all releases at these indices."""
+    """Return a number for each group of persons who are in the same class in all releases at these indices."""
     classes = releases.class_of[persons]
     columns = [classes[:, index].astype(np.int32) for index in indices]
     radices = [releases.releases[index].n_classes for index in indices]
@@ -85,14 +85,14 @@ def _groups(releases: SeveralReleases, indices: Indices, persons: Indices) -> In
 
 
 def _is_constant(values: Ints) -> npt.NDArray[np.bool_]:
-    """Say for each person whether the value is the same in all releases they are in."""
+    """Whether each person's value is the same in all releases they are in."""
     largest = values.max(axis=1, initial=ABSENT)
     is_constant: npt.NDArray[np.bool_] = ((values == ABSENT) | (values == largest[:, None])).all(axis=1)
     return is_constant
 
 
 def _values_of_classes(release: PersonRows, column: str, n_values: int) -> sparse.csr_array:
-    """Give a matrix with a row a class and a column a value: 1 where the class has the value."""
+    """Return a matrix with a row a class and a column a value: 1 where the class has the value."""
     # Loading it takes longer than auditing a table, which compares no releases.
     from scipy import sparse
 

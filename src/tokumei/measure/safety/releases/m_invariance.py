@@ -45,11 +45,11 @@ class MInvariance:
             raise InputError.of("at least 1", option="m", value=self.m)
 
     def holds(self, releases: SeveralReleases) -> bool:
-        """Say whether the releases are m-invariant; of nobody nothing fails."""
+        """Whether the releases are m-invariant; releases of nobody are."""
         return not releases.n_persons or self.measure(releases).value >= self.m
 
     def measure(self, releases: SeveralReleases) -> Score:
-        """Give the largest m that the releases satisfy."""
+        """Return the largest m that the releases satisfy."""
         releases.check_sensitive(self.sensitive)
         n_repeating = sum(_n_repeating(release, self.sensitive) for release in releases.releases)
         n_changing = int(_changes(releases, self.sensitive).sum())
@@ -71,7 +71,7 @@ def _n_repeating(release: PersonRows, column: str) -> int:
 
 
 def _changes(releases: SeveralReleases, column: str) -> npt.NDArray[np.bool_]:
-    """Say for each person whether the set of values of their classes differs between releases."""
+    """Whether the set of values of each person's classes differs between releases."""
     signatures: dict[bytes, int] = {}
     of_person = np.full(releases.is_in.shape, ABSENT, np.int64)
     for index, release in enumerate(releases.releases):
@@ -84,7 +84,7 @@ def _changes(releases: SeveralReleases, column: str) -> npt.NDArray[np.bool_]:
 
 
 def _signatures(release: PersonRows, column: str, known: dict[bytes, int]) -> npt.NDArray[np.int64]:
-    """Give a number to the set of values of each class, equal for equal sets in all releases that share `known`."""
+    """Return a number for the set of values of each class, equal for equal sets in releases that share `known`."""
     pairs, _ = _pairs(release, column)
     starts = np.searchsorted(pairs[:, 0], np.arange(release.n_classes + 1))
     values = np.ascontiguousarray(pairs[:, 1])
@@ -93,7 +93,7 @@ def _signatures(release: PersonRows, column: str, known: dict[bytes, int]) -> np
 
 
 def _pairs(release: PersonRows, column: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Give each class with each of its values, in ascending order, and how often the one has the other."""
+    """Return each class with each of its values, in ascending order, and how often they occur together."""
     codes = release.sensitive[column]
     n_values = int(codes.max(initial=0)) + 1
     grouping = group_rows([release.class_of.astype(np.int32), codes], [max(1, release.n_classes), n_values], len(codes))

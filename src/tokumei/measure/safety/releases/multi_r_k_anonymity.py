@@ -44,11 +44,11 @@ class MultiRKAnonymity:
             raise InputError.of("at least 1", option="k", value=self.k)
 
     def holds(self, releases: SeveralReleases) -> bool:
-        """Say whether everybody's rows are those of k people."""
+        """Whether everybody's rows are those of k people."""
         return bool((_n_alike(releases) >= self.k).all())
 
     def measure(self, releases: SeveralReleases) -> Score:
-        """Give the fewest people who have the same rows."""
+        """Return the fewest people who have the same rows."""
         n_alike = _n_alike(releases)
         inputs = {"persons": releases.n_persons, "singled_out": int((n_alike == 1).sum())}
         fewest = int(n_alike.min()) if releases.n_persons else 0
@@ -64,7 +64,7 @@ def _n_alike(releases: SeveralReleases) -> Ints:
 
 
 def _kinds(release: PersonRows, n_persons: int) -> Ints:
-    """Give a number to what each person has in one table, equal for equal rows, each as often."""
+    """Return a number for what each person has in one table, equal for equal rows, each as often."""
     order = np.lexsort((release.class_of, release.person_of))
     classes = np.ascontiguousarray(release.class_of[order])
     ends = np.append(0, np.cumsum(np.bincount(release.person_of, minlength=n_persons)))

@@ -45,15 +45,15 @@ class SequentialK:
             raise InputError.of("at least 1", option="k", value=self.k)
 
     def holds(self, releases: SeveralReleases) -> bool:
-        """Say whether everybody is among k."""
+        """Whether everybody is among k."""
         return bool(self.holds_for(releases).all())
 
     def holds_for(self, releases: SeveralReleases) -> npt.NDArray[np.bool_]:
-        """Say for each person whether k people share all their classes."""
+        """Whether k people share all classes of each person."""
         return Intersection.of(releases).n_alike >= self.k
 
     def measure(self, releases: SeveralReleases) -> Score:
-        """Give the fewest people who share all classes of a person."""
+        """Return the fewest people who share all classes of a person."""
         together = Intersection.of(releases)
         inputs = {
             "k_alone": [release.k for release in releases.releases],

@@ -58,17 +58,17 @@ class CTIsolation:
             raise InputError.of("a share from 0 to 1", option="share", value=self.share)
 
     def holds(self, original: Table, released: Table) -> bool:
-        """Say whether no more rows than allowed isolate somebody."""
+        """Whether no more rows than allowed isolate somebody."""
         return self.measure(original, released).value <= self.share + ROUNDING
 
     def measure(self, original: Table, released: Table) -> Score:
-        """Give the share of released rows that isolate somebody."""
+        """Return the share of released rows that isolate somebody."""
         n_isolating = int(self.isolates(original, released).sum())
         inputs = {"c": self.c, "t": self.t, "n_isolating": n_isolating, "n_released": released.n_rows}
         return Score("c-t-isolation", n_isolating / max(1, released.n_rows), best=0, worst=1, inputs=inputs)
 
     def isolates(self, original: Table, released: Table) -> npt.NDArray[np.bool_]:
-        """Say for each released row whether it isolates somebody of the original."""
+        """Whether each released row isolates somebody of the original."""
         columns = self.columns or tuple(original.quasi_identifiers)
         if not columns:
             raise InputError.of("a column of numbers or more", option="columns")
@@ -85,7 +85,7 @@ class CTIsolation:
 
 
 def _distances(people: Points, points: Points, t: int) -> tuple[Points, Points]:
-    """Give the distance of each point to the nearest person and to the t-th nearest."""
+    """Return the distance of each point to the nearest person and to the t-th nearest."""
     from scipy.spatial import KDTree
 
     # Neighbors are asked for one after the other, which is three times as fast as in any order.

@@ -66,11 +66,11 @@ class PkAnonymity:
             raise InputError.of("uniform or shares", option="replacement", value=self.replacement)
 
     def holds(self, original: Table, released: Table) -> bool:
-        """Say whether no link is more likely than 1/k."""
+        """Whether no link is more likely than 1/k."""
         return not released.n_rows or self.measure(original, released).value >= self.k - ROUNDING
 
     def measure(self, original: Table, released: Table) -> Score:
-        """Give the k that is guaranteed whatever was drawn; the inputs have ρ of each column."""
+        """Return the k that is guaranteed whatever was drawn; the inputs have ρ of each column."""
         if original.n_rows != released.n_rows:
             expected = f"as many rows as the original, {original.n_rows:,}"
             raise InputError.of(expected, file=released.name, value=f"{released.n_rows:,}")
@@ -82,7 +82,7 @@ class PkAnonymity:
         return Score("pk-anonymity", value, best=math.inf, worst=0, inputs={"odds": odds, "n_records": released.n_rows})
 
     def _shares(self, original: Table, released: Table, column: str, index: int) -> npt.NDArray[np.float64]:
-        """Give the probability with which each value of a column is drawn."""
+        """Return the probability with which each value of a column is drawn."""
         ours, theirs = _column(original, column), _column(released, column)
         new = theirs.filter(~theirs.is_in(ours.unique().implode(), nulls_equal=True)).unique().sort()
         if self.replacement == "shares":

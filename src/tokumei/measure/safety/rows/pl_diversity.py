@@ -58,11 +58,11 @@ class PlDiversity:
             raise InputError.of("a column that was not randomized", option="sensitive", value=self.sensitive)
 
     def holds(self, original: Table, released: Table) -> bool:
-        """Say whether no value is more likely than 1/ℓ."""
+        """Whether no value is more likely than 1/ℓ."""
         return not released.n_rows or self.measure(original, released).value >= self.l - ROUNDING
 
     def measure(self, original: Table, released: Table) -> Score:
-        """Give the ℓ that is guaranteed whatever was drawn; the inputs have ρ of each column and the likeliest."""
+        """Return the ℓ that is guaranteed whatever was drawn; the inputs have ρ of each column and the likeliest."""
         odds = self._links().measure(original, released).inputs["odds"]
         if self.sensitive not in released.frame.columns:
             expected = f"one of the columns {', '.join(released.frame.columns)}"
