@@ -9,9 +9,9 @@ from pathlib import Path
 import polars as pl
 
 from benchmarks.measure import Figure, best_seconds, in_new_process, run_command
-from tokumei.counting.count import count_classes
 from tokumei.data.made.survey import make_survey
-from tokumei.hierarchy.build.from_data import FromData
+from tokumei.engines.count import count_classes
+from tokumei.hierarchies.builders.from_data import FromData
 
 N_ROWS = 10_000_000
 N_COLUMNS = 9
@@ -27,7 +27,7 @@ seconds = time.perf_counter() - started
 
 TOKUMEI = """
 import time
-from tokumei.counting.count import count_classes
+from tokumei.engines.count import count_classes
 started = time.perf_counter()
 count_classes({path!r}, {columns!r})
 seconds = time.perf_counter() - started

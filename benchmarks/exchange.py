@@ -23,12 +23,12 @@ from tokumei.exchange.offer import Lots, Offer, Words
 from tokumei.exchange.offering import OfferTerms, make_offer
 from tokumei.exchange.request import Request
 from tokumei.exchange.trying import try_node
-from tokumei.hierarchy.build.from_data import FromData
-from tokumei.hierarchy.build.japan_age import JapanAge
-from tokumei.hierarchy.build.japan_prefecture import JapanPrefecture
-from tokumei.hierarchy.build.sex import Sex
-from tokumei.hierarchy.lattice import Lattice, Node
-from tokumei.predict.quadrants import Quadrants
+from tokumei.hierarchies.builders.from_data import FromData
+from tokumei.hierarchies.builders.japan_age import JapanAge
+from tokumei.hierarchies.builders.japan_prefecture import JapanPrefecture
+from tokumei.hierarchies.builders.sex import Sex
+from tokumei.hierarchies.lattice import Lattice, Node
+from tokumei.predictors.quadrants import Quadrants
 
 N_ROWS = 10_000_000
 N_SERVICES = 20

@@ -23,22 +23,22 @@ import duckdb
 duckdb.read_parquet(str(folder / "history.parquet")).write_parquet(str(folder / "copy.parquet"))
 """
 ANONYMIZE = """
-from tokumei.anonymize.pipeline import pipeline_of
+from tokumei.methods.pipeline import pipeline_of
 from tokumei.data.files.reading import AS_IT_IS
-from tokumei.job.write_history import write_history_on_engine
+from tokumei.tasks.write_history import write_history_on_engine
 steps = pipeline_of({"step": [{"method": "delete", "random": 0.1}, {"method": "perturb"}, {"method": "pseudonyms"}]})
 drafts = {"out": folder / "A.parquet", "published": folder / "S.parquet", "truth": folder / "F.csv"}
 write_history_on_engine(folder / "history.parquet", steps, drafts, out=folder / "A.parquet", engine="duckdb",
     reading=AS_IT_IS, seed=1)
 """
 MEASURE = """
-from tokumei.job.measure_history import measure_history
+from tokumei.tasks.measure_history import measure_history
 measures = ["rfm-table", "item-cf-supply", "item-cf-retail"]
 measure_history(folder / "history.parquet", folder / "A.parquet", measures, engine="duckdb")
 """
 ATTACK = """
-from tokumei.job.attack_history import attack_history
-from tokumei.job.judge_history import judge_files
+from tokumei.tasks.attack_history import attack_history
+from tokumei.tasks.judge_history import judge_files
 for name in {attacks!r}:
     done = attack_history(folder / "T25.parquet", folder / "S.parquet", name, engine="duckdb")
     done.write(folder / "Fh.csv")

@@ -14,7 +14,7 @@ MADE = """
 from pathlib import Path
 from tokumei.data.files.histories import write_known_history
 from tokumei.data.history import History
-from tokumei.job.anonymize_history import anonymize_history
+from tokumei.tasks.anonymize_history import anonymize_history
 folder = Path({folder!r})
 {shop}
 write_known_history(shop.known(0.25, seed=1), folder / "T25.parquet")
@@ -25,7 +25,7 @@ seconds = 0
 ATTACK = """
 import time
 from pathlib import Path
-from tokumei.job.attack_history import attack_history
+from tokumei.tasks.attack_history import attack_history
 folder = Path({folder!r})
 started = time.process_time()
 attack_history(folder / "T25.parquet", folder / "S.parquet", "linkage").write(folder / "Fh.csv")
@@ -33,7 +33,7 @@ seconds = time.process_time() - started
 """
 JUDGED = """
 from pathlib import Path
-from tokumei.job.judge_history import judge_files
+from tokumei.tasks.judge_history import judge_files
 folder = Path({folder!r})
 seconds = judge_files(folder / "Fh.csv", folder / "F.csv").success["found"]["value"]
 """

@@ -9,18 +9,18 @@ import polars as pl
 
 from benchmarks.adult import COLUMNS, HIERARCHIES, adult
 from benchmarks.measure import Figure, best_seconds, in_new_process
-from tokumei.anonymize.goal import Goal
-from tokumei.anonymize.local.encoding import encode_rows, flat_hierarchy
-from tokumei.anonymize.rows import release_rows
-from tokumei.anonymize.table.mondrian import Mondrian
-from tokumei.anonymize.table.partition import Partition
-from tokumei.anonymize.tables import decide
-from tokumei.counting.count import count_classes
 from tokumei.data.made.survey import make_survey
-from tokumei.hierarchy.files import read_hierarchies
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.measure.losses import LOSSES
-from tokumei.measure.safety.k_anonymity import KAnonymity
+from tokumei.engines.count import count_classes
+from tokumei.hierarchies.files import read_hierarchies
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.measures.losses import LOSSES
+from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.methods.goal import Goal
+from tokumei.methods.local.encoding import encode_rows, flat_hierarchy
+from tokumei.methods.rows import release_rows
+from tokumei.methods.table.mondrian import Mondrian
+from tokumei.methods.table.partition import Partition
+from tokumei.methods.tables import decide
 
 K5 = [KAnonymity(5)]
 # Of the survey: four codes without a hierarchy, two with one, and three amounts, so that nearly every row is alone.

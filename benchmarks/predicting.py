@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from benchmarks.measure import Figure
-from tokumei.counting.count import count_classes
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.lattice import Lattice
-from tokumei.predict.compare import compare, predictors_for
+from tokumei.engines.count import count_classes
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.lattice import Lattice
+from tokumei.predictors.compare import compare, predictors_for
 
 N_ROWS = 2_000_000
 # Values of each column, how many of them are one label at each level below the top, and how uneven they are.

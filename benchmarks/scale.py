@@ -45,7 +45,7 @@ DUCKDB_COUNT = "duckdb.sql('SELECT ' + names + ', count(*) FROM rows GROUP BY AL
 DUCKDB = DUCKDB_COUNT + "\nduckdb.sql('SELECT ' + names + ' FROM rows').write_parquet(out)"
 OURS_BEFORE = """
 from tokumei.data.files.reading import AS_IT_IS
-from tokumei.job import writing
+from tokumei.tasks import writing
 writing.MOST_CELLS = 1
 """
 OURS = """

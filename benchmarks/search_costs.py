@@ -7,15 +7,15 @@ from collections import Counter
 import polars as pl
 
 from benchmarks.measure import Figure
-from tokumei.anonymize.goal import Goal
-from tokumei.anonymize.registry import TABLE_ANONYMIZERS
-from tokumei.anonymize.tables import decide
-from tokumei.counting.count import count_classes
 from tokumei.data.made.services import make_census, make_services
-from tokumei.hierarchy.build.japan_age import JapanAge
-from tokumei.hierarchy.build.japan_prefecture import JapanPrefecture
-from tokumei.hierarchy.build.sex import Sex
-from tokumei.measure.safety.k_anonymity import KAnonymity
+from tokumei.engines.count import count_classes
+from tokumei.hierarchies.builders.japan_age import JapanAge
+from tokumei.hierarchies.builders.japan_prefecture import JapanPrefecture
+from tokumei.hierarchies.builders.sex import Sex
+from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.methods.goal import Goal
+from tokumei.methods.registry import TABLE_ANONYMIZERS
+from tokumei.methods.tables import decide
 
 METHODS = {
     "ola": TABLE_ANONYMIZERS.make("ola"),

@@ -22,7 +22,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 path, columns, out, address = {path!r}, {columns!r}, {out!r}, sys.argv[1]
-from tokumei.counting.spark import SparkEngine
+from tokumei.engines.spark import SparkEngine
 session = SparkEngine.connect(address).backend._session
 session.range(1).count()
 {work}
@@ -38,7 +38,7 @@ rows.write.parquet(out)
 """
 OURS = """
 from tokumei.data.files.reading import AS_IT_IS
-from tokumei.job.writing import anonymize_to_files
+from tokumei.tasks.writing import anonymize_to_files
 anonymize_to_files(
     path, columns, dict(out=Path(out)), engine=address, reading=AS_IT_IS, hierarchies=None, numeric=None,
     method="optimal", keep=[], keep_anyway=False, keep_order={keep_order}, seed=None, k=5, suppress=0.02)

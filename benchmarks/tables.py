@@ -12,13 +12,13 @@ import polars as pl
 
 from benchmarks.adult import COLUMNS, FOLDER, HIERARCHIES, adult, write_resampled
 from benchmarks.measure import Figure, best_seconds, in_new_process, run_command
-from tokumei.anonymize.goal import Goal
-from tokumei.anonymize.tables import decide
-from tokumei.counting.count import count_classes
-from tokumei.hierarchy.files import read_hierarchies
-from tokumei.measure.audit import audit
-from tokumei.measure.losses import LOSSES
-from tokumei.measure.safety.k_anonymity import KAnonymity
+from tokumei.engines.count import count_classes
+from tokumei.hierarchies.files import read_hierarchies
+from tokumei.measures.audit import audit
+from tokumei.measures.losses import LOSSES
+from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.methods.goal import Goal
+from tokumei.methods.tables import decide
 
 # Seconds in this process with the counts in memory, as (loss, suppression, limit, those of ARX where they are known).
 # The latter were measured warm, on two cores of another machine.
@@ -36,12 +36,12 @@ SEARCHES = [
 
 FROM_PARQUET = """
 import time
-from tokumei.anonymize.goal import Goal
-from tokumei.anonymize.tables import decide
-from tokumei.counting.count import count_classes
-from tokumei.hierarchy.files import read_hierarchies
-from tokumei.measure.losses import LOSSES
-from tokumei.measure.safety.k_anonymity import KAnonymity
+from tokumei.methods.goal import Goal
+from tokumei.methods.tables import decide
+from tokumei.engines.count import count_classes
+from tokumei.hierarchies.files import read_hierarchies
+from tokumei.measures.losses import LOSSES
+from tokumei.measures.safety.k_anonymity import KAnonymity
 started = time.perf_counter()
 hierarchies = read_hierarchies({hierarchies!r}, {columns!r})
 counts = count_classes({path!r}, {columns!r})

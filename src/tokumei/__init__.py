@@ -12,54 +12,52 @@
 from __future__ import annotations
 
 import importlib
-import sys
-import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tokumei.core import errors
     from tokumei.core.score import Score
-    from tokumei.counting.class_counts import ClassCounts
-    from tokumei.counting.count import count_classes
     from tokumei.data.files.formats import read_frame, write_frame
     from tokumei.data.history import History
     from tokumei.data.release import Recipe
     from tokumei.data.table import Table
-    from tokumei.hierarchy.files import read_hierarchies, read_hierarchy, write_hierarchy
-    from tokumei.hierarchy.hierarchy import Hierarchy
-    from tokumei.hierarchy.lattice import Lattice
-    from tokumei.job.apply_recipe import apply
-    from tokumei.job.doors import anonymize, attack, audit, compare, harden, knowledge, measure, predict, sweep
-    from tokumei.job.inspect_table import inspect
-    from tokumei.job.job_file import Job
+    from tokumei.engines.class_counts import ClassCounts
+    from tokumei.engines.count import count_classes
+    from tokumei.hierarchies.files import read_hierarchies, read_hierarchy, write_hierarchy
+    from tokumei.hierarchies.hierarchy import Hierarchy
+    from tokumei.hierarchies.lattice import Lattice
+    from tokumei.tasks.api import anonymize, attack, audit, compare, harden, knowledge, measure, predict, sweep
+    from tokumei.tasks.apply_recipe import apply
+    from tokumei.tasks.inspect_table import inspect
+    from tokumei.tasks.job_file import Job
 
 # Where each public name lives. Imported on first use, so that `import tokumei` costs nothing.
 _HOMES = {
     "Table": "data.table",
     "History": "data.history",
-    "Job": "job.job_file",
-    "Hierarchy": "hierarchy.hierarchy",
+    "Job": "tasks.job_file",
+    "Hierarchy": "hierarchies.hierarchy",
     "Recipe": "data.release",
     "Score": "core.score",
-    "inspect": "job.inspect_table",
-    "audit": "job.doors",
-    "anonymize": "job.doors",
-    "attack": "job.doors",
-    "harden": "job.doors",
-    "measure": "job.doors",
-    "compare": "job.doors",
-    "predict": "job.doors",
-    "sweep": "job.doors",
-    "knowledge": "job.doors",
-    "apply": "job.apply_recipe",
+    "inspect": "tasks.inspect_table",
+    "audit": "tasks.api",
+    "anonymize": "tasks.api",
+    "attack": "tasks.api",
+    "harden": "tasks.api",
+    "measure": "tasks.api",
+    "compare": "tasks.api",
+    "predict": "tasks.api",
+    "sweep": "tasks.api",
+    "knowledge": "tasks.api",
+    "apply": "tasks.apply_recipe",
     "read_frame": "data.files.formats",
     "write_frame": "data.files.formats",
-    "read_hierarchy": "hierarchy.files",
-    "read_hierarchies": "hierarchy.files",
-    "write_hierarchy": "hierarchy.files",
-    "Lattice": "hierarchy.lattice",
-    "ClassCounts": "counting.class_counts",
-    "count_classes": "counting.count",
+    "read_hierarchy": "hierarchies.files",
+    "read_hierarchies": "hierarchies.files",
+    "write_hierarchy": "hierarchies.files",
+    "Lattice": "hierarchies.lattice",
+    "ClassCounts": "engines.class_counts",
+    "count_classes": "engines.count",
     "errors": "core",
 }
 
@@ -70,17 +68,6 @@ __all__ = [  # noqa: RUF022 - grouped as in the table above.
     "count_classes", "ClassCounts", "Lattice",
     "errors",
 ]  # fmt: skip
-
-
-class _Package(types.ModuleType):
-    """Keeps the jobs in sight: a room of the same name, once imported, would stand in the way of its job."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOMES and isinstance(value, types.ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

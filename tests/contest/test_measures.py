@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tokumei.attack.registry import HISTORY_ATTACKS, TABLE_ATTACKS
+from tokumei.attacks.registry import HISTORY_ATTACKS, TABLE_ATTACKS
 from tokumei.contest.custom.template import template
 from tokumei.contest.edition import Edition, Measure, TeamEntry, files_in
 from tokumei.contest.editions.pwscup2015.edition import Pwscup2015
@@ -17,7 +17,7 @@ from tokumei.contest.editions.pwscup2017.edition import Pwscup2017
 from tokumei.contest.editions.pwscup2018.edition import Pwscup2018
 from tokumei.contest.measures import ATTACKS, LOSSES, attack_measure, loss_measure
 from tokumei.contest.setting import parse_setting
-from tokumei.measure.registry import HISTORY_UTILITIES, TABLE_UTILITIES
+from tokumei.measures.registry import HISTORY_UTILITIES, TABLE_UTILITIES
 
 # Names that only lead to numbers: parts of a score, and levels of knowledge.
 PARTS = {"utility", "safety", "reidentification", "row_map"}

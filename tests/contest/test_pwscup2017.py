@@ -12,9 +12,9 @@ from tokumei.contest.editions.pwscup2017 import files as pwscup2017
 from tokumei.contest.editions.pwscup2017.edition import UTILITIES, Pwscup2017
 from tokumei.contest.editions.pwscup2017.rules import check_two_anonymous
 from tokumei.core.errors import InputError, PromiseBroken, UnknownPart
-from tokumei.job.judge_history import judge_files
-from tokumei.job.report_history import report_history
 from tokumei.report.evaluation import SAMPLE_ATTACKS
+from tokumei.tasks.judge_history import judge_files
+from tokumei.tasks.report_history import report_history
 
 EDITION = Pwscup2017(n_customers=12)
 MASTER = "101,f,1950/1/1,France\n102,m,1980/1/1,Others\n103,f,1930/1/1,United Kingdom\n"

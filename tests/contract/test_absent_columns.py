@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 import tokumei as tk
-from tokumei.anonymize.registry import HISTORY_ANONYMIZERS
-from tokumei.attack.registry import HISTORY_ATTACKS
+from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.core.errors import TokumeiError
+from tokumei.methods.registry import HISTORY_ANONYMIZERS
 
 ABSENT = [["item"], ["price"], ["quantity"], ["item", "price", "quantity"]]
 

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 import tokumei as tk
-from tokumei.anonymize.registry import TABLE_ANONYMIZERS, Perturber
 from tokumei.cli.main import main
-from tokumei.hierarchy.build.from_data import FromData
-from tokumei.hierarchy.files import write_hierarchy
+from tokumei.hierarchies.builders.from_data import FromData
+from tokumei.hierarchies.files import write_hierarchy
+from tokumei.methods.registry import TABLE_ANONYMIZERS, Perturber
 
 N_ROWS = 60
 PEOPLE = pl.DataFrame(
@@ -214,8 +214,8 @@ def test_recipe_of_noisy_counts_is_not_applied(
 
 
 def test_reference_of_a_recipe_survives_json(tmp_path: Path) -> None:
-    from tokumei.anonymize.recipes import part_as_dict, requirement_of
-    from tokumei.measure.safety.t_closeness import TCloseness
+    from tokumei.measures.safety.t_closeness import TCloseness
+    from tokumei.methods.recipes import part_as_dict, requirement_of
 
     asked: Any = TCloseness("salary", 0.3, reference={1: 0.5, 2: 0.25, None: 0.25})
     told = json.loads(json.dumps(part_as_dict(asked)))

@@ -7,8 +7,8 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from tokumei.attack.registry import DISCLOSURE_ATTACKS
-from tokumei.attack.threat_model import Published, ThreatModel
+from tokumei.attacks.registry import DISCLOSURE_ATTACKS
+from tokumei.attacks.threat_model import Published, ThreatModel
 from tokumei.core.registry import part_options
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator

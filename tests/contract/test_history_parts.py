@@ -5,11 +5,11 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from tokumei.anonymize.registry import HISTORY_ANONYMIZERS
-from tokumei.attack.registry import HISTORY_ATTACKS
+from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
-from tokumei.measure.registry import HISTORY_UTILITIES
+from tokumei.measures.registry import HISTORY_UTILITIES
+from tokumei.methods.registry import HISTORY_ANONYMIZERS
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import tokumei as tk
-from tokumei.anonymize.registry import TABLE_ANONYMIZERS
-from tokumei.attack.registry import DISCLOSURE_ATTACKS
+from tokumei.attacks.registry import DISCLOSURE_ATTACKS
+from tokumei.methods.registry import TABLE_ANONYMIZERS
 
 N_ROWS, K = 600, 5
 # By how much the end of a range may fit one person more often than any value of it.

@@ -5,14 +5,14 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from tokumei.anonymize.goal import Goal
-from tokumei.anonymize.registry import TABLE_ANONYMIZERS, Perturber
-from tokumei.anonymize.tables import anonymize_table
 from tokumei.core.registry import part_options
-from tokumei.counting.count import count_classes
 from tokumei.data.release import Release
-from tokumei.hierarchy.build.from_data import FromData
-from tokumei.measure.requirement import SAFETY
+from tokumei.engines.count import count_classes
+from tokumei.hierarchies.builders.from_data import FromData
+from tokumei.measures.requirement import SAFETY
+from tokumei.methods.goal import Goal
+from tokumei.methods.registry import TABLE_ANONYMIZERS, Perturber
+from tokumei.methods.tables import anonymize_table
 
 N_ROWS = 120
 QUASI_IDENTIFIERS = ["age", "city", "sex"]
@@ -25,7 +25,7 @@ PEOPLE = pl.DataFrame(
         "illness": [["flu", "cold", "none"][number % 3] for number in range(N_ROWS)],
     }
 )
-# All but the one that needs a table of the user's for two columns: tests/anonymize/test_marginal_recoding.py tries it.
+# All but the one that needs a table of the user's for two columns: tests/methods/test_marginal_recoding.py tries it.
 RUNNABLE = [name for name in TABLE_ANONYMIZERS if name != "marginal-recoding"]
 HIERARCHIES = {column: FromData().build(column, PEOPLE[column]) for column in QUASI_IDENTIFIERS}
 

@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.attack.registry import TABLE_ATTACKS
+from tokumei.attacks.registry import TABLE_ATTACKS
 from tokumei.core.registry import part_options
 from tokumei.core.seeds import generator
 from tokumei.data.made.survey import QUASI_IDENTIFIERS, make_survey
 from tokumei.data.table import Table
-from tokumei.measure.registry import TABLE_UTILITIES, Sees
+from tokumei.measures.registry import TABLE_UTILITIES, Sees
 
 N_ROWS = 80
 ROWS = pl.Series(generator(1, "rows").permutation(N_ROWS)[:60])

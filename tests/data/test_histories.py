@@ -20,8 +20,8 @@ from tokumei.data.files.pseudonyms import read_pseudonyms, write_pseudonyms
 from tokumei.data.files.reading import Reading
 from tokumei.data.history import History
 from tokumei.data.history_columns import SCHEMA
-from tokumei.job.anonymize_history import anonymize_history
-from tokumei.job.measure_history import measure_history
+from tokumei.tasks.anonymize_history import anonymize_history
+from tokumei.tasks.measure_history import measure_history
 
 Write = Callable[..., Path]
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 import tokumei as tk
-from tokumei.counting.count import count_classes
 from tokumei.data.names import is_pattern
+from tokumei.engines.count import count_classes
 
 NAMES = ["*", "^a$", "^.*$", "^[$", "^$"]
 DOORS: dict[str, Callable[[dict[str, Any]], object]] = {

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import tokumei as tk
-from tokumei.counting.staging import stage_history
 from tokumei.data.files.reading import Reading
 from tokumei.data.written_numbers import read_amounts
+from tokumei.engines.staging import stage_history
 
 AMOUNTS = [1_000 + 311 * number for number in range(250)]
 WAYS: dict[str, Callable[[int], str]] = {
@@ -85,8 +85,8 @@ def test_amount_that_could_be_two_is_refused_by_its_line(tmp_path: Path, prices:
 def test_history_read_in_blocks_is_the_one_read_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_rows: int, prices: list[str], quantities: list[str]
 ) -> None:
-    monkeypatch.setattr("tokumei.counting.staging.BLOCK_ROWS", block_rows)
-    monkeypatch.setattr("tokumei.counting.staging._plain", lambda block, first: block)
+    monkeypatch.setattr("tokumei.engines.staging.BLOCK_ROWS", block_rows)
+    monkeypatch.setattr("tokumei.engines.staging._plain", lambda block, first: block)
     file = shop(tmp_path, prices, quantities)
     if not prices[0]:
         # A deleted row.

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import polars as pl
 
-from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.hierarchies.hierarchy import Hierarchy
 
 Value = str | None
 Row = dict[str, Value]

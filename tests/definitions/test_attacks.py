@@ -10,11 +10,11 @@ from tests.definitions import fitting
 from tests.definitions.cases import SENSITIVE, Case, Row, frame_of, random_case
 from tests.definitions.generalizing import generalized, label, says_nothing
 
-from tokumei.attack.disclosure.background_knowledge import BackgroundKnowledge
-from tokumei.attack.disclosure.homogeneity import Homogeneity
-from tokumei.attack.disclosure.intersection import Intersection
-from tokumei.attack.disclosure.record_linkage import RecordLinkage
-from tokumei.attack.threat_model import Published, ThreatModel
+from tokumei.attacks.disclosure.background_knowledge import BackgroundKnowledge
+from tokumei.attacks.disclosure.homogeneity import Homogeneity
+from tokumei.attacks.disclosure.intersection import Intersection
+from tokumei.attacks.disclosure.record_linkage import RecordLinkage
+from tokumei.attacks.threat_model import Published, ThreatModel
 from tokumei.data.table import Table
 
 

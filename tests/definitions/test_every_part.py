@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tokumei.attack.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS, TABLE_ATTACKS
+from tokumei.attacks.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS, TABLE_ATTACKS
 from tokumei.core.registry import Registry
-from tokumei.measure.losses import LOSSES
-from tokumei.measure.registry import HISTORY_UTILITIES, TABLE_UTILITIES
-from tokumei.measure.requirement import SAFETY
-from tokumei.measure.wider_safety import HISTORY_SAFETY, RELEASES_SAFETY, ROWS_SAFETY
+from tokumei.measures.losses import LOSSES
+from tokumei.measures.registry import HISTORY_UTILITIES, TABLE_UTILITIES
+from tokumei.measures.requirement import SAFETY
+from tokumei.measures.wider_safety import HISTORY_SAFETY, RELEASES_SAFETY, ROWS_SAFETY
 
 SIZES = "test_safety.test_measures_of_sizes"
 VALUES = "test_safety.test_measures_of_sensitive_values"

@@ -13,7 +13,7 @@ from tests.definitions import history_utility
 from tests.definitions.history_utility import Master, Purchase, Rows, Weigh
 
 from tokumei.data.history import History
-from tokumei.measure.registry import HISTORY_UTILITIES
+from tokumei.measures.registry import HISTORY_UTILITIES
 
 DAYS = [datetime.date(2011, 1, day) for day in (1, 2, 15, 31)]
 

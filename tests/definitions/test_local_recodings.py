@@ -8,11 +8,11 @@ import pytest
 from tests.definitions import local_recoding
 from tests.definitions.cases import random_case
 
-from tokumei.anonymize.goal import Goal
-from tokumei.anonymize.registry import TABLE_ANONYMIZERS, LocalRecoder
-from tokumei.anonymize.rows import release_rows
 from tokumei.core.errors import CannotAnonymize, InputError
-from tokumei.measure.safety.k_anonymity import KAnonymity
+from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.methods.goal import Goal
+from tokumei.methods.registry import TABLE_ANONYMIZERS, LocalRecoder
+from tokumei.methods.rows import release_rows
 
 # A table of the user's own says what becomes of values.
 METHODS = [

@@ -9,15 +9,15 @@ import pytest
 from tests.definitions import best_node, k_anonymity, l_diversity, losses
 from tests.definitions.cases import Case, Row, random_case
 
-from tokumei.anonymize.goal import Goal
-from tokumei.anonymize.registry import TABLE_ANONYMIZERS
-from tokumei.anonymize.tables import decide, problem_of
 from tokumei.core.errors import CannotAnonymize
-from tokumei.counting.count import count_classes
-from tokumei.measure.losses import LOSSES
-from tokumei.measure.requirement import Requirement
-from tokumei.measure.safety.k_anonymity import KAnonymity
-from tokumei.measure.safety.l_diversity import LDiversity
+from tokumei.engines.count import count_classes
+from tokumei.measures.losses import LOSSES
+from tokumei.measures.requirement import Requirement
+from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.measures.safety.l_diversity import LDiversity
+from tokumei.methods.goal import Goal
+from tokumei.methods.registry import TABLE_ANONYMIZERS
+from tokumei.methods.tables import decide, problem_of
 
 PROVING = ["optimal", "exhaustive", "ola", "incognito", "best-effort"]
 

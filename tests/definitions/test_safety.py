@@ -19,24 +19,24 @@ from tests.definitions import (
 from tests.definitions.cases import SENSITIVE, Case, Row, Tree, Value, frame_of, random_case
 from tests.definitions.generalizing import Levels, classes, generalized
 
-from tokumei.counting.class_counts import ClassCounts
-from tokumei.counting.count import count_classes
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.measure.requirement import Requirement
-from tokumei.measure.safety.alpha_k import AlphaK
-from tokumei.measure.safety.beta_likeness import BetaLikeness
-from tokumei.measure.safety.breach_risk import BreachRisk
-from tokumei.measure.safety.delta_disclosure import DeltaDisclosure
-from tokumei.measure.safety.delta_presence import DeltaPresence
-from tokumei.measure.safety.journalist_risk import JournalistRisk
-from tokumei.measure.safety.k_anonymity import KAnonymity
-from tokumei.measure.safety.k_map import KMap
-from tokumei.measure.safety.l_diversity import LDiversity
-from tokumei.measure.safety.marketer_risk import MarketerRisk
-from tokumei.measure.safety.mean_class_size import MeanClassSize
-from tokumei.measure.safety.prosecutor_risk import ProsecutorRisk
-from tokumei.measure.safety.t_closeness import TCloseness
-from tokumei.measure.safety.uniques import Uniques
+from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.count import count_classes
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.measures.requirement import Requirement
+from tokumei.measures.safety.alpha_k import AlphaK
+from tokumei.measures.safety.beta_likeness import BetaLikeness
+from tokumei.measures.safety.breach_risk import BreachRisk
+from tokumei.measures.safety.delta_disclosure import DeltaDisclosure
+from tokumei.measures.safety.delta_presence import DeltaPresence
+from tokumei.measures.safety.journalist_risk import JournalistRisk
+from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.measures.safety.k_map import KMap
+from tokumei.measures.safety.l_diversity import LDiversity
+from tokumei.measures.safety.marketer_risk import MarketerRisk
+from tokumei.measures.safety.mean_class_size import MeanClassSize
+from tokumei.measures.safety.prosecutor_risk import ProsecutorRisk
+from tokumei.measures.safety.t_closeness import TCloseness
+from tokumei.measures.safety.uniques import Uniques
 
 ILLNESSES: Tree = [["flu", "cold", "ulcer"], ["breath", "breath", "stomach"], ["*"] * 3]
 

@@ -13,8 +13,8 @@ from tests.definitions.generalizing import label, says_nothing
 from tests.definitions.table_utility import Numbers, Spread
 
 from tokumei.data.table import Table
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.measure.registry import TABLE_UTILITIES
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.measures.registry import TABLE_UTILITIES
 
 AMOUNTS = ["u", "v"]
 

@@ -11,18 +11,18 @@ from tests.definitions import isolation, k_anonymity, randomized, several_releas
 from tests.definitions.cases import SENSITIVE, Row, frame_of, random_case
 from tests.definitions.generalizing import classes, generalized
 
-from tokumei.counting.count import count_classes
 from tokumei.data.history import History
 from tokumei.data.table import Table
-from tokumei.measure.safety.history.k_t_privacy import KTPrivacy
-from tokumei.measure.safety.releases.m_invariance import MInvariance
-from tokumei.measure.safety.releases.multi_r_k_anonymity import MultiRKAnonymity
-from tokumei.measure.safety.releases.sequential_k import SequentialK
-from tokumei.measure.safety.rows.c_t_isolation import CTIsolation
-from tokumei.measure.safety.rows.pk_anonymity import PkAnonymity
-from tokumei.measure.safety.rows.pl_diversity import PlDiversity
-from tokumei.measure.safety.x_y_anonymity import XYAnonymity, count_together
-from tokumei.measure.several_releases import SeveralReleases
+from tokumei.engines.count import count_classes
+from tokumei.measures.safety.history.k_t_privacy import KTPrivacy
+from tokumei.measures.safety.releases.m_invariance import MInvariance
+from tokumei.measures.safety.releases.multi_r_k_anonymity import MultiRKAnonymity
+from tokumei.measures.safety.releases.sequential_k import SequentialK
+from tokumei.measures.safety.rows.c_t_isolation import CTIsolation
+from tokumei.measures.safety.rows.pk_anonymity import PkAnonymity
+from tokumei.measures.safety.rows.pl_diversity import PlDiversity
+from tokumei.measures.safety.x_y_anonymity import XYAnonymity, count_together
+from tokumei.measures.several_releases import SeveralReleases
 
 
 def drawn_releases(seed: int) -> tuple[list[str], list[several_releases.Release]]:

@@ -14,8 +14,8 @@ from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.offer import Offer, Words
 from tokumei.exchange.offering import OfferTerms, make_offer
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.lattice import Lattice
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.lattice import Lattice
 
 SECRET = b"what lots and noise are drawn by"
 WORDS = Words("A shop", "Research", "No attempt to find anybody.", "We share how many customers are of which age.")

@@ -27,9 +27,9 @@ from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.learning import counted_nodes, refitted, tightened
 from tokumei.exchange.offer import Lots, Offer, Words
 from tokumei.exchange.offering import OfferTerms, make_offer, read_release
-from tokumei.exchange.told import PublishedCounts
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.lattice import Lattice, Node
+from tokumei.exchange.public_knowledge import PublishedCounts
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.lattice import Lattice, Node
 
 WORDS = Words("", "", "", "")
 N_REQUESTS = 40

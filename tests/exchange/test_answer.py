@@ -13,10 +13,10 @@ import pytest
 from tests.exchange.people import LATTICE, WORDS, node, offer_of, people
 
 from tokumei.core.errors import CannotAnonymize
-from tokumei.counting.engine import WritePlan
-from tokumei.counting.local import LocalEngine, LocalRelation
-from tokumei.counting.recoding import Recoding
 from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.engines.engine import WritePlan
+from tokumei.engines.local import LocalEngine, LocalRelation
+from tokumei.engines.recoding import Recoding
 from tokumei.exchange.answer import Answered, Desk, Joint, answer, judge, lot
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion

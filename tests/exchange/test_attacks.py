@@ -30,15 +30,15 @@ from tokumei.exchange.offer import Lots, Offer, Recipient, check_offer
 from tokumei.exchange.offering import SLOPES, OfferTerms, make_offer, measured_gamma, odds, read_release
 from tokumei.exchange.opening import Opened, open_offer, releases_at
 from tokumei.exchange.program import Program
+from tokumei.exchange.public_knowledge import CellKnowledge, PublishedCounts, Told
 from tokumei.exchange.request import Approval, Request
 from tokumei.exchange.sensitive import Sensitive
 from tokumei.exchange.sources import SourceRegistry
-from tokumei.exchange.told import CellKnowledge, PublishedCounts, Told
 from tokumei.exchange.verifying import check_answer
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.lattice import Lattice
-from tokumei.predict.margin import Margin
-from tokumei.predict.methods.power_law import PowerLaw
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.lattice import Lattice
+from tokumei.predictors.margin import Margin
+from tokumei.predictors.methods.power_law import PowerLaw
 
 RARE = Lots(1e-9, 1e-9)
 

@@ -19,11 +19,11 @@ from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.disclosure import disclosed
 from tokumei.exchange.offer import Offer, told_classes
 from tokumei.exchange.offering import OfferTerms, make_offer, read_release
-from tokumei.exchange.told import PublishedCounts
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.lattice import Lattice, Node
-from tokumei.predict.compare import compare, predictors_for
-from tokumei.predict.margin import leaves_and_codes
+from tokumei.exchange.public_knowledge import PublishedCounts
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.lattice import Lattice, Node
+from tokumei.predictors.compare import compare, predictors_for
+from tokumei.predictors.margin import leaves_and_codes
 
 TOWN = Hierarchy.of_levels("town", [["Kyoto", "Osaka", "Nara"], ["Japan"] * 3, ["*"] * 3])
 SEX = Hierarchy.of_levels("sex", [["f", "m"], ["*"] * 2])

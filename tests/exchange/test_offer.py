@@ -21,7 +21,7 @@ from tokumei.exchange.offer import offer_of as read_back
 from tokumei.exchange.request import make_request
 from tokumei.exchange.trying import connections, try_all, try_node
 from tokumei.exchange.zones import sentence
-from tokumei.predict.predictor import Prediction
+from tokumei.predictors.predictor import Prediction
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.offer import Lots, Offer
 from tokumei.exchange.offering import release_text
-from tokumei.hierarchy.lattice import Node
+from tokumei.hierarchies.lattice import Node
 
 N_REQUESTS = 1_000
 

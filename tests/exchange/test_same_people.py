@@ -19,8 +19,8 @@ from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.same_people import HashedTable, chance_of, hashed, likeness
 from tokumei.exchange.sources import MOST_EPSILON, SourceRegistry, place_of
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.lattice import Lattice
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.lattice import Lattice
 
 KEY = b"k" * 32
 RENAMED = Lattice.of(

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 from tests.journey.commands import tokumei_here
 
-from tokumei.anonymize.registry import TABLE_ANONYMIZERS, Perturber, searches
 from tokumei.cli.main import main
 from tokumei.data.files.formats import read_frame
 from tokumei.data.made.services import make_service
+from tokumei.methods.registry import TABLE_ANONYMIZERS, Perturber, searches
 
 Tokumei = Callable[..., tuple[object, dict[str, Any]]]
 QI = ["--qi", "sex,age,prefecture", "--numeric", "age"]

@@ -7,9 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tokumei.attack.history.exact_match import ExactMatch
-from tokumei.attack.judge import judge
-from tokumei.attack.truth import truth_of
+from tokumei.attacks.history.exact_match import ExactMatch
+from tokumei.attacks.judge import judge
+from tokumei.attacks.truth import truth_of
 from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge, read_release
 from tokumei.data.history import History
 

@@ -11,16 +11,16 @@ import polars as pl
 import pytest
 from tests.cases import with_many
 
-from tokumei.anonymize.history.pseudonyms import Pseudonyms
-from tokumei.anonymize.pipeline import pipeline_of
-from tokumei.attack.history import linkage
-from tokumei.attack.history.linkage import Linkage
-from tokumei.attack.judge import Verdict, judge
-from tokumei.attack.registry import HISTORY_ATTACKS
-from tokumei.attack.truth import published
+from tokumei.attacks.history import linkage
+from tokumei.attacks.history.linkage import Linkage
+from tokumei.attacks.judge import Verdict, judge
+from tokumei.attacks.registry import HISTORY_ATTACKS
+from tokumei.attacks.truth import published
 from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge
 from tokumei.core.seeds import generator
 from tokumei.data.history import History
+from tokumei.methods.history.pseudonyms import Pseudonyms
+from tokumei.methods.pipeline import pipeline_of
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.counting.count import count_classes
-from tokumei.hierarchy.files import read_hierarchies
+from tokumei.engines.count import count_classes
+from tokumei.hierarchies.files import read_hierarchies
 
 COLUMNS = [
     "sex",

@@ -8,19 +8,19 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tokumei.anonymize.goal import Goal
-from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableAnonymizer
-from tokumei.anonymize.tables import anonymize_table
-from tokumei.attack.disclosure.downcoding import Downcoding
-from tokumei.attack.disclosure.homogeneity import Homogeneity
-from tokumei.attack.disclosure.intersection import Intersection
-from tokumei.attack.disclosure.presence import Presence
-from tokumei.attack.disclosure.record_linkage import RecordLinkage
-from tokumei.attack.threat_model import Published, ThreatModel
+from tokumei.attacks.disclosure.downcoding import Downcoding
+from tokumei.attacks.disclosure.homogeneity import Homogeneity
+from tokumei.attacks.disclosure.intersection import Intersection
+from tokumei.attacks.disclosure.presence import Presence
+from tokumei.attacks.disclosure.record_linkage import RecordLinkage
+from tokumei.attacks.threat_model import Published, ThreatModel
 from tokumei.data.files.formats import read_frame
 from tokumei.data.table import Table
-from tokumei.hierarchy.files import read_hierarchies
-from tokumei.measure.safety.k_anonymity import KAnonymity
+from tokumei.hierarchies.files import read_hierarchies
+from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.methods.goal import Goal
+from tokumei.methods.registry import TABLE_ANONYMIZERS, TableAnonymizer
+from tokumei.methods.tables import anonymize_table
 
 COLUMNS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
 SENSITIVE = "salary-class"

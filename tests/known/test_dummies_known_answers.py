@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tokumei.anonymize.history.dummies import Dummies, missing_items
-from tokumei.attack.judge import judge
-from tokumei.attack.registry import HISTORY_ATTACKS
+from tokumei.attacks.judge import judge
+from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.contest.editions.pwscup2016.files import read_history
-from tokumei.counting.item_sets import Ints, ItemSets
 from tokumei.data.history import History
+from tokumei.engines.item_sets import Ints, ItemSets
+from tokumei.methods.history.dummies import Dummies, missing_items
 
 
 @pytest.fixture(scope="module")

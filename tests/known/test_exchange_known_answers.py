@@ -7,20 +7,20 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tokumei.counting.class_counts import ClassCounts
-from tokumei.counting.count import count_classes
 from tokumei.data.made.population import OLDEST, PREFECTURES, SEXES
 from tokumei.data.made.services import make_services
+from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.count import count_classes
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.offer import FirstRelease, Offer, Words
 from tokumei.exchange.offering import SPREAD
-from tokumei.hierarchy.build.japan_age import JapanAge
-from tokumei.hierarchy.build.japan_prefecture import JapanPrefecture
-from tokumei.hierarchy.build.sex import Sex
-from tokumei.hierarchy.lattice import Lattice
-from tokumei.predict.counted_nodes import LatticeCounts
-from tokumei.predict.methods.margins import Margins
-from tokumei.predict.quadrants import Quadrants
+from tokumei.hierarchies.builders.japan_age import JapanAge
+from tokumei.hierarchies.builders.japan_prefecture import JapanPrefecture
+from tokumei.hierarchies.builders.sex import Sex
+from tokumei.hierarchies.lattice import Lattice
+from tokumei.predictors.counted_nodes import LatticeCounts
+from tokumei.predictors.methods.margins import Margins
+from tokumei.predictors.quadrants import Quadrants
 
 AGES = JapanAge(bands=(9, 5, 3)).build("age", pl.Series(range(OLDEST + 1)))
 LATTICE = Lattice.of(

@@ -12,10 +12,9 @@ import polars as pl
 import pytest
 from tests.cases import with_many
 
-from tokumei.anonymize.history.generalize import Generalize
-from tokumei.attack.generalized import GENERALIZED_ATTACKS, Generalized, ItemsInCommon
-from tokumei.attack.hypothesis import chance_of_proof, judge_guesses
-from tokumei.attack.range_ends import singled_out
+from tokumei.attacks.generalized import GENERALIZED_ATTACKS, Generalized, ItemsInCommon
+from tokumei.attacks.hypothesis import chance_of_proof, judge_guesses
+from tokumei.attacks.range_ends import singled_out
 from tokumei.contest.editions.pwscup2018.files import (
     LONGEST_LINE,
     read_history,
@@ -27,6 +26,7 @@ from tokumei.contest.editions.pwscup2018.files import (
 from tokumei.data.files.generalized import CONTEST, cells_of, text_of
 from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
+from tokumei.methods.history.generalize import Generalize
 
 pytestmark = pytest.mark.slow
 

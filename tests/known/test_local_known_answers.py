@@ -7,17 +7,17 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tokumei.anonymize.goal import Goal
-from tokumei.anonymize.registry import TABLE_ANONYMIZERS, TableAnonymizer
-from tokumei.anonymize.rows import RowRelease, release_rows
-from tokumei.anonymize.tables import decide
-from tokumei.counting.count import count_classes
 from tokumei.data.files.formats import read_frame
 from tokumei.data.made.survey import make_survey
-from tokumei.hierarchy.files import read_hierarchies
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.measure.losses import LOSSES
-from tokumei.measure.requirement import SAFETY
+from tokumei.engines.count import count_classes
+from tokumei.hierarchies.files import read_hierarchies
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.measures.losses import LOSSES
+from tokumei.measures.requirement import SAFETY
+from tokumei.methods.goal import Goal
+from tokumei.methods.registry import TABLE_ANONYMIZERS, TableAnonymizer
+from tokumei.methods.rows import RowRelease, release_rows
+from tokumei.methods.tables import decide
 
 COLUMNS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
 COLUMNS.append("salary-class")

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.anonymize.history.permute_groups import PermuteGroups
-from tokumei.attack.judge import judge
-from tokumei.attack.registry import HISTORY_ATTACKS
-from tokumei.attack.truth import published, truth_of
+from tokumei.attacks.judge import judge
+from tokumei.attacks.registry import HISTORY_ATTACKS
+from tokumei.attacks.truth import published, truth_of
 from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge
 from tokumei.data.history import History
-from tokumei.measure.registry import HISTORY_UTILITIES
+from tokumei.measures.registry import HISTORY_UTILITIES
+from tokumei.methods.history.permute_groups import PermuteGroups
 from tokumei.report.evaluation import CONTEST_UTILITIES
 
 

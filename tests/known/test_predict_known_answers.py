@@ -8,15 +8,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.counting.class_counts import ClassCounts
 from tokumei.data.made.population import OLDEST, PREFECTURES, SEXES
-from tokumei.hierarchy.build.japan_age import JapanAge
-from tokumei.hierarchy.build.japan_prefecture import JapanPrefecture
-from tokumei.hierarchy.build.sex import Sex
-from tokumei.hierarchy.lattice import Lattice
-from tokumei.predict.compare import compare, error_ratio
-from tokumei.predict.methods.margins import Margins
-from tokumei.predict.methods.power_law import FittedPowerLaw, PowerLaw
+from tokumei.engines.class_counts import ClassCounts
+from tokumei.hierarchies.builders.japan_age import JapanAge
+from tokumei.hierarchies.builders.japan_prefecture import JapanPrefecture
+from tokumei.hierarchies.builders.sex import Sex
+from tokumei.hierarchies.lattice import Lattice
+from tokumei.predictors.compare import compare, error_ratio
+from tokumei.predictors.methods.margins import Margins
+from tokumei.predictors.methods.power_law import FittedPowerLaw, PowerLaw
 
 AGES = JapanAge(bands=(9, 5, 3)).build("age", pl.Series(range(OLDEST + 1)))
 LATTICE = Lattice.of(

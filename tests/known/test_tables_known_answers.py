@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.anonymize.search.problem import JudgedNode, Problem
-from tokumei.anonymize.table.optimal import Optimal
-from tokumei.counting.class_counts import ClassCounts
-from tokumei.counting.count import count_classes
-from tokumei.hierarchy.files import read_hierarchies
-from tokumei.hierarchy.lattice import Lattice
-from tokumei.measure.losses import LOSSES
-from tokumei.measure.safety.k_anonymity import KAnonymity
+from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.count import count_classes
+from tokumei.hierarchies.files import read_hierarchies
+from tokumei.hierarchies.lattice import Lattice
+from tokumei.measures.losses import LOSSES
+from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.methods.search.problem import JudgedNode, Problem
+from tokumei.methods.table.optimal import Optimal
 
 COLUMNS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
 COLUMNS.append("salary-class")

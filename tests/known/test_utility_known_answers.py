@@ -9,7 +9,7 @@ import pytest
 
 from tokumei.contest.editions.pwscup2017.files import read_history, read_release
 from tokumei.data.history import History
-from tokumei.measure.registry import HISTORY_UTILITIES
+from tokumei.measures.registry import HISTORY_UTILITIES
 
 KNOWN = {
     "item-cf-supply": 0.946782,

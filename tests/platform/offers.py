@@ -15,8 +15,8 @@ from tokumei.exchange.desk import DeskFolder
 from tokumei.exchange.offer import Lots, Words
 from tokumei.exchange.offering import OfferTerms
 from tokumei.exchange.opening import open_offer
-from tokumei.hierarchy.files import read_hierarchies
-from tokumei.hierarchy.lattice import Lattice
+from tokumei.hierarchies.files import read_hierarchies
+from tokumei.hierarchies.lattice import Lattice
 from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.desk_work import Wish
 from tokumei.platform.exchange.models import PublishedOffer

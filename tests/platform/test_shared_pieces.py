@@ -13,7 +13,6 @@ from tests.platform.stores import Machines, machines  # noqa: F401 - a fixture.
 from tests.platform.workbench_plays import PEOPLE, begin, do_jobs
 
 from tokumei.core.errors import NotFound
-from tokumei.job import risk_now
 from tokumei.platform.accounts.models import User
 from tokumei.platform.files.models import SharedFolder
 from tokumei.platform.files.shared import sweep_copies
@@ -22,6 +21,7 @@ from tokumei.platform.jobs.work import WORK
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench import looking, services
 from tokumei.platform.workbench.models import Piece
+from tokumei.tasks import risk_now
 
 pytestmark = pytest.mark.django_db(transaction=True)
 GOAL = {"k": "2", "suppress": "0", "method": "optimal", "l0": "1", "t0": "0"}

@@ -16,13 +16,13 @@ from django.utils import timezone
 from tests.platform.conftest import LogIn, MakeUser
 from tests.platform.workbench_plays import PEOPLE, begin, do_jobs
 
-from tokumei.job.job_file import Job
 from tokumei.platform.accounts.deletion import delete_account
 from tokumei.platform.accounts.models import User
 from tokumei.platform.jobs.models import Job as Work
 from tokumei.platform.jobs.running import run
 from tokumei.platform.workbench import services
 from tokumei.platform.workbench.models import Piece, workbench_folder
+from tokumei.tasks.job_file import Job
 
 pytestmark = pytest.mark.django_db
 GOAL = {"k": "2", "suppress": "0", "method": "optimal", "l0": "1", "t0": "0"}

@@ -14,8 +14,8 @@ from tests.platform.workbench_plays import PEOPLE, do_jobs
 
 from tokumei.data.files.formats import write_frame
 from tokumei.data.made.retail import make_retail
-from tokumei.job.job_file import Job
 from tokumei.platform.accounts.models import User
+from tokumei.tasks.job_file import Job
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"

@@ -14,11 +14,11 @@ from tests.platform.workbench_plays import PEOPLE, begin, do_jobs
 from tokumei.contest.custom.settings import settings_of
 from tokumei.contest.custom.template import template_of
 from tokumei.data.files.toml import parse_toml
-from tokumei.job.apply_recipe import apply
 from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.models import PublishedOffer
 from tokumei.platform.teams.services import create_team
 from tokumei.platform.workbench.models import Piece
+from tokumei.tasks.apply_recipe import apply
 
 pytestmark = pytest.mark.django_db
 NEXT = b"name,sex,age,town,illness\nIda Roe,f,31,Nara,flu\nJo Fox,f,34,Nara,cold\n"

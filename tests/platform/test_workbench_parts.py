@@ -17,12 +17,12 @@ from tests.platform.workbench_plays import begin, do_jobs
 
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
-from tokumei.job.job_file import Job
 from tokumei.platform.accounts.models import User
 from tokumei.platform.backup import LEFT_OUT, _is_below
 from tokumei.platform.files.incoming import most_bytes
 from tokumei.platform.workbench import demo, releasing, studio
 from tokumei.platform.workbench.models import Piece
+from tokumei.tasks.job_file import Job
 
 pytestmark = pytest.mark.django_db
 HISTORY = b"member,day,goods,price,number\n" + b"".join(

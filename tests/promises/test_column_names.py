@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import tokumei as tk
-from tokumei.hierarchy.build.from_data import FromData
-from tokumei.measure.safety.rows.pk_anonymity import PkAnonymity
-from tokumei.measure.safety.rows.pl_diversity import PlDiversity
+from tokumei.hierarchies.builders.from_data import FromData
+from tokumei.measures.safety.rows.pk_anonymity import PkAnonymity
+from tokumei.measures.safety.rows.pl_diversity import PlDiversity
 from tokumei.platform.workbench.column_pictures import histogram
 
 TOWN, AGE, ILL, NOTE = "town", "age", "ill", "note"

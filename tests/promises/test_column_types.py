@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import tokumei as tk
-from tokumei.counting.count import count_classes
+from tokumei.engines.count import count_classes
 
 N_ROWS = 36
 # Three values each, again and again.

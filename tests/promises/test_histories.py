@@ -13,7 +13,7 @@ import pytest
 from tests.promises.commands import run
 from tests.promises.recount import Rows, read
 
-from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
+from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 
 HEADER = ["customer", "date", "item", "price", "quantity"]
 FIRST = datetime.date(2011, 1, 1)
@@ -28,7 +28,7 @@ RECOUNTED = [
     "pseudonyms",
     "roll-up",
 ]
-ELSEWHERE = {"permute-groups": "Its bound is of an expectation: tests/anonymize/test_permute_groups.py attacks it."}
+ELSEWHERE = {"permute-groups": "Its bound is of an expectation: tests/methods/test_permute_groups.py attacks it."}
 # Every method of tables: those that make classes are recounted in test_tables.py, the others in these files.
 OF_ROWS = {
     **dict.fromkeys(("noise", "pram", "swap", "block-swap", "sample"), "test_noise.py"),

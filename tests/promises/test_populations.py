@@ -10,7 +10,7 @@ from tests.promises import recount
 from tests.promises.commands import Trees, run, write_trees
 from tests.promises.recount import Rows
 
-from tokumei.anonymize.registry import TABLE_ANONYMIZERS, LocalRecoder, TableSearch
+from tokumei.methods.registry import TABLE_ANONYMIZERS, LocalRecoder, TableSearch
 
 TREES: Trees = {
     "age": [["1", "2", "3", "4"], ["1-2", "1-2", "3-4", "3-4"], ["*"] * 4],

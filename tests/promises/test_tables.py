@@ -11,14 +11,14 @@ import pytest
 from tests.promises import recount
 from tests.promises.recount import Rows
 
-from tokumei.anonymize.goal import Goal
-from tokumei.anonymize.registry import TABLE_ANONYMIZERS, LocalRecoder, TableSearch
-from tokumei.anonymize.rows import release_rows
-from tokumei.anonymize.tables import write_anonymized
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.data.files.formats import write_frame
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.measure.requirement import SAFETY, Requirement
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.measures.requirement import SAFETY, Requirement
+from tokumei.methods.goal import Goal
+from tokumei.methods.registry import TABLE_ANONYMIZERS, LocalRecoder, TableSearch
+from tokumei.methods.rows import release_rows
+from tokumei.methods.tables import write_anonymized
 
 QI = ["age", "town", "answer"]
 TREES = {

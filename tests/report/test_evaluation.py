@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from tokumei.anonymize.history.pseudonyms import Pseudonyms
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
+from tokumei.methods.history.pseudonyms import Pseudonyms
 from tokumei.report.evaluation import evaluate
 from tokumei.report.history_page import history_page
 

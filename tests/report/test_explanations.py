@@ -7,11 +7,11 @@ import re
 import polars as pl
 import pytest
 
-from tokumei.attack.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS
-from tokumei.counting.count import count_classes
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.measure.audit import audit
-from tokumei.measure.registry import HISTORY_UTILITIES, TABLE_UTILITIES
+from tokumei.attacks.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS
+from tokumei.engines.count import count_classes
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.measures.audit import audit
+from tokumei.measures.registry import HISTORY_UTILITIES, TABLE_UTILITIES
 from tokumei.report.explanations import _ALL, explain
 
 

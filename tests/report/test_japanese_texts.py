@@ -11,20 +11,20 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.contest.fault_words import WORDS
 from tokumei.contest.registry import EDITIONS
 from tokumei.core.errors import Fault, InputError, PromiseBroken, TokumeiError, UnknownPart
 from tokumei.core.registry import part_options
 from tokumei.core.text import Text, from_json, to_json
 from tokumei.core.wording import counted
-from tokumei.hierarchy.builders import BUILDERS
+from tokumei.hierarchies.registry import BUILDERS
 from tokumei.inspection.kinds import KINDS
-from tokumei.job.hierarchies import made_hierarchy
-from tokumei.job.inspect_table import inspect_columns
+from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.report.japanese_errors import ERRORS, SAID
 from tokumei.report.japanese_texts import FORMS, in_japanese
 from tokumei.report.sweep import default_grid
+from tokumei.tasks.hierarchies import made_hierarchy
+from tokumei.tasks.inspect_table import inspect_columns
 
 # Texts that no page shows.
 ONLY_ENGLISH: set[str] = set()

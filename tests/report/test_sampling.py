@@ -60,8 +60,8 @@ def test_report_and_sweep_of_many_rows_attack_some_customers_and_say_so(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(sampling, "LEAST_CUSTOMERS", 5)
-    monkeypatch.setattr("tokumei.job.report_history.SWEEP_ROWS", 30)
-    monkeypatch.setattr("tokumei.job.report_history.REPORT_ROWS", 50)
+    monkeypatch.setattr("tokumei.tasks.report_history.SWEEP_ROWS", 30)
+    monkeypatch.setattr("tokumei.tasks.report_history.REPORT_ROWS", 50)
     original = tk.History(history(20, 5).frame)
     grid = {"monthly": {"step": [{"method": "pseudonyms", "lifetime": 1}]}}
     swept = tk.sweep(original, grid=grid, attacks=["s1"])
@@ -96,5 +96,5 @@ def default_ways(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         if name.startswith("pseudonyms of 6 months") and ("10%" in name or " 0%" in name)
     ]
     some = {name: default_grid()[name] for name in kept}
-    monkeypatch.setattr("tokumei.job.report_history.default_grid", lambda _: some)
+    monkeypatch.setattr("tokumei.tasks.report_history.default_grid", lambda _: some)
     return set(some)

@@ -7,14 +7,14 @@ import polars as pl
 import pytest
 
 import tokumei as tk
-from tokumei.anonymize.pipeline import pipeline_of
 from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Sentence
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
-from tokumei.job.report_history import report_history, sweep_history
+from tokumei.methods.pipeline import pipeline_of
 from tokumei.report.evaluation import SAMPLE_ATTACKS
 from tokumei.report.sweep import default_grid, frontier, read_grid
+from tokumei.tasks.report_history import report_history, sweep_history
 
 
 def test_frontier_marks_what_no_other_beats() -> None:

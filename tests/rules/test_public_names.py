@@ -44,14 +44,6 @@ def test_every_public_name_is_where_it_says_and_its_example_runs(
     assert not said, "".join(said)
 
 
-def test_jobs_stay_callable_when_their_rooms_are_imported() -> None:
-    code = (
-        "import tokumei.attack.registry, tokumei as tk; assert callable(tk.attack); print(tk.attack.registry.__name__)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "tokumei.attack.registry"
-
-
 def test_errors_of_users_are_in_one_place() -> None:
     assert issubclass(tokumei.errors.InputError, tokumei.errors.TokumeiError)
 
@@ -66,7 +58,7 @@ def test_importing_tokumei_and_the_command_line_loads_nothing_heavy() -> None:
 def test_attack_by_linkage_needs_no_scipy() -> None:
     # To import it takes a third of an attack on the 2017 set.
     code = (
-        "import sys; import tokumei.job.attack_history; from tokumei.attack.history.linkage import Linkage; "
+        "import sys; import tokumei.tasks.attack_history; from tokumei.attacks.history.linkage import Linkage; "
         "from tokumei.data.history import History; from tokumei.data.made.retail import make_retail; "
         "shop = History.of(make_retail(8, n_rows=200, seed=1)); "
         "print(Linkage().guess(shop.known(0.5, seed=1), shop).height > 0, 'scipy' in sys.modules)"

@@ -18,7 +18,7 @@ class _Item:
 
 def test_groups_come_first_then_slow_files_each_whole() -> None:
     short, slow = "tests/core/test_text.py", "tests/platform/security/test_canaries.py"
-    world, spark = "tests/platform/security/test_odd_requests.py", "tests/job/test_spark_cluster.py"
+    world, spark = "tests/platform/security/test_odd_requests.py", "tests/tasks/test_spark_cluster.py"
     assert [group_of(one) for one in (short, slow, world, spark)] == [short, slow, "world", "spark"]
     items = [_Item(f"{short}::a"), _Item(f"{slow}::a"), _Item(f"{slow}::b", is_slow=True), _Item(f"{world}::a")]
     put_slow_first(cast("list[pytest.Item]", items))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
-from tokumei.measure.correlation import pearson_correlation
-from tokumei.measure.generalized_error import measure_generalized_error
+from tokumei.measures.correlation import pearson_correlation
+from tokumei.measures.generalized_error import measure_generalized_error
 from tokumei_studies.results._pwscup2018_tables import UTILITY, all_columns
 from tokumei_studies.results.pwscup2018_classes import chance_of_naming, is_safe
 from tokumei_studies.results.pwscup2018_correlations import rounding_reach

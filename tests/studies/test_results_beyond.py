@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from tokumei.counting.count import count_classes
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.lattice import Lattice
+from tokumei.engines.count import count_classes
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.lattice import Lattice
 from tokumei_studies.results.adult_losses import judge_all, least_loss
 from tokumei_studies.results.attacks_by_knowledge import Tried, winners
 

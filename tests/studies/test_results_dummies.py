@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.anonymize.history.dummies import Dummies, missing_items
-from tokumei.counting.item_sets import ItemSets
 from tokumei.data.history import History
+from tokumei.engines.item_sets import ItemSets
+from tokumei.methods.history.dummies import Dummies, missing_items
 from tokumei_studies.results._dummies_paper import TABLE_2, dummies_with_overlaps, fewest_clusters, shared_items
 from tokumei_studies.results.dummies_best_clusters import best_by_formula, best_in_full, fewest_printed, weight
 from tokumei_studies.results.dummies_cluster_size import mean_overlap, try_setting, unite

@@ -41,7 +41,7 @@ from tokumei.cli.requirements import (
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
-    from tokumei.anonymize.unseen import Unseen
+    from tokumei.methods.unseen import Unseen
 
 app = typer.Typer(help="Anonymize tables and histories.", no_args_is_help=True)
 OutOption = Annotated[Path, typer.Option("--out", metavar="OUT", help="The release, as CSV or Parquet.")]
@@ -123,10 +123,10 @@ def table(
 
     Example: tokumei anonymize table adult.csv --qi sex,age --hierarchies hierarchies --k 5 --out release.csv
     """
-    from tokumei.anonymize.registry import TABLE_ANONYMIZERS
     from tokumei.data.files.formats import check_can_be_written
     from tokumei.data.files.outputs import check_outputs, guarded
-    from tokumei.job.writing import anonymize_to_files, plan_of_files
+    from tokumei.methods.registry import TABLE_ANONYMIZERS
+    from tokumei.tasks.writing import anonymize_to_files, plan_of_files
 
     asked = requirement_options(
         *(k, preset, l_diversity, t_closeness, alpha_k, beta_likeness, k_map, delta_presence),
@@ -200,8 +200,8 @@ def apply(
     from tokumei.data.files.beside import read_beside
     from tokumei.data.files.formats import check_can_be_written, write_frame
     from tokumei.data.files.outputs import guarded
-    from tokumei.job.apply_recipe import apply as apply_recipe
-    from tokumei.job.apply_recipe import recipe_columns
+    from tokumei.tasks.apply_recipe import apply as apply_recipe
+    from tokumei.tasks.apply_recipe import recipe_columns
 
     check_can_be_written(out)
     inputs = [recipe, file, hierarchies, population]

@@ -87,11 +87,11 @@ def attack_table(
     illness --rows rows.csv
     tokumei attack table downcoding --release release.csv --qi sex,age --method mondrian --k 5
     """
-    from tokumei.attack.registry import DISCLOSURE_ATTACKS
+    from tokumei.attacks.registry import DISCLOSURE_ATTACKS
     from tokumei.data.files.formats import write_file_or_folder
     from tokumei.data.files.outputs import guarded
-    from tokumei.job.attack_table import attack_release as attack_alone
-    from tokumei.job.attack_table import attack_table as attack_release
+    from tokumei.tasks.attack_table import attack_release as attack_alone
+    from tokumei.tasks.attack_table import attack_table as attack_release
 
     given = part_options(options)
     if attack == ALL and given:

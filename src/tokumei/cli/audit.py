@@ -102,9 +102,9 @@ def audit(
 
     Example: tokumei audit release.csv --qi sex,age --sensitive illness --k 5 --l-diversity illness=3
     """
-    from tokumei.job.asked import Asked
-    from tokumei.job.audit_releases import Matching
-    from tokumei.job.audit_table import audit_source
+    from tokumei.tasks.audit_releases import Matching
+    from tokumei.tasks.audit_table import audit_source
+    from tokumei.tasks.request import Asked
 
     asked = requirement_options(
         *(k, preset, l_diversity, t_closeness, alpha_k, beta_likeness, k_map, delta_presence),

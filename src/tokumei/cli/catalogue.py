@@ -13,15 +13,15 @@ from tokumei.core.registry import Registry, part_options
 
 def registries() -> dict[str, Registry[Any]]:
     """Return every registry by its kind, in the order data goes through them."""
-    from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
-    from tokumei.attack.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS, TABLE_ATTACKS
+    from tokumei.attacks.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS, TABLE_ATTACKS
     from tokumei.contest.registry import EDITIONS
-    from tokumei.hierarchy.builders import BUILDERS
-    from tokumei.measure.losses import LOSSES
-    from tokumei.measure.registry import HISTORY_UTILITIES, TABLE_UTILITIES
-    from tokumei.measure.requirement import SAFETY
-    from tokumei.measure.wider_safety import HISTORY_SAFETY, RELEASES_SAFETY, ROWS_SAFETY
-    from tokumei.predict.predictor import PREDICTORS
+    from tokumei.hierarchies.registry import BUILDERS
+    from tokumei.measures.losses import LOSSES
+    from tokumei.measures.registry import HISTORY_UTILITIES, TABLE_UTILITIES
+    from tokumei.measures.requirement import SAFETY
+    from tokumei.measures.wider_safety import HISTORY_SAFETY, RELEASES_SAFETY, ROWS_SAFETY
+    from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
+    from tokumei.predictors.predictor import PREDICTORS
 
     listed: list[Registry[Any]] = [
         BUILDERS,

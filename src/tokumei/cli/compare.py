@@ -62,8 +62,8 @@ def compare(
     Example: tokumei compare people.csv --qi sex,age --hierarchies hierarchies --k 5 --out compare.html
     """
     from tokumei.data.files.outputs import guarded
-    from tokumei.job.compare_table import compare_source
-    from tokumei.job.goal import known_on_engine
+    from tokumei.tasks.compare_table import compare_source
+    from tokumei.tasks.goal import known_on_engine
 
     asked = requirement_options(k, None, l_diversity, t_closeness, missing_is_a_value=missing_is_a_value)
     read = [file, hierarchies, *columns_of(hierarchy).values(), prices]

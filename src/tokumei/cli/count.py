@@ -37,8 +37,8 @@ def count(
 
     Example: tokumei count adult.csv --by sex,age --levels age=2 --hierarchies hierarchies/
     """
-    from tokumei.counting.count import count_classes
-    from tokumei.hierarchy.files import read_hierarchies
+    from tokumei.engines.count import count_classes
+    from tokumei.hierarchies.files import read_hierarchies
 
     columns = names(by, "--by")
     wanted = level_pairs(levels or [])

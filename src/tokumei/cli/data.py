@@ -184,10 +184,10 @@ def make_services(
     from tokumei.data.files.outputs import guarded
     from tokumei.data.made.services import make_services as make
     from tokumei.data.made.services import service_names
-    from tokumei.hierarchy.build.japan_age import JapanAge
-    from tokumei.hierarchy.build.japan_prefecture import JapanPrefecture
-    from tokumei.hierarchy.build.sex import Sex
-    from tokumei.hierarchy.files import write_hierarchy
+    from tokumei.hierarchies.builders.japan_age import JapanAge
+    from tokumei.hierarchies.builders.japan_prefecture import JapanPrefecture
+    from tokumei.hierarchies.builders.sex import Sex
+    from tokumei.hierarchies.files import write_hierarchy
 
     builders: dict[str, Any] = {"sex": Sex(), "age": JapanAge(), "prefecture": JapanPrefecture()}
     folder = _made_folder(out) / "hierarchies"

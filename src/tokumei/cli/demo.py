@@ -26,10 +26,10 @@ def demo(
 
     Example: tokumei demo --out report.html
     """
-    from tokumei.anonymize.registry import HISTORY_ANONYMIZERS
     from tokumei.data.files.outputs import guarded
     from tokumei.data.history import History
     from tokumei.data.made.retail import make_retail
+    from tokumei.methods.registry import HISTORY_ANONYMIZERS
     from tokumei.report.evaluation import evaluate
     from tokumei.report.history_page import history_page
 

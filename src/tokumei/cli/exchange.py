@@ -83,7 +83,7 @@ def try_levels(
     """
     from tokumei.exchange.offer import read_offer
     from tokumei.exchange.trying import connections, try_all, try_node
-    from tokumei.predict.methods.power_law import law_in_words
+    from tokumei.predictors.methods.power_law import law_in_words
 
     offer, signed = read_offer(file)
     if levels is None:
@@ -121,7 +121,7 @@ def try_levels(
 
 def _tried(offer: Any, tried: list[Any]) -> Rows:
     """Give the table of nodes that were tried."""
-    from tokumei.predict.quadrants import deciding
+    from tokumei.predictors.quadrants import deciding
 
     rows = [
         [

@@ -127,7 +127,7 @@ def learn(
     from tokumei.data.files.keys import read_private
     from tokumei.exchange.desk import DeskFolder, remembered, revise
     from tokumei.exchange.learning import answers_until_tightening, lesson, refitted, steepened, table_c, tightened
-    from tokumei.predict.methods.power_law import law_in_words
+    from tokumei.predictors.methods.power_law import law_in_words
 
     opened, signing = DeskFolder(desk), read_private(key)
     made, signed = opened.offer()

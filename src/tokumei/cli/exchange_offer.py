@@ -26,7 +26,7 @@ from tokumei.core.text import Text
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
-    from tokumei.predict.quadrants import Rule
+    from tokumei.predictors.quadrants import Rule
 
 HIDDEN = ("attack", "refused_fails", "lots", "only_what_occurs", "law", "vetted")
 # Measured on 335 made tables by `benchmarks/exchange.py`: how often the node that the rule allows by least fails.
@@ -148,9 +148,9 @@ def offer(
     from tokumei.exchange.opening import open_offer
     from tokumei.exchange.sensitive import Sensitive
     from tokumei.exchange.sources import SourceRegistry
-    from tokumei.hierarchy.lattice import Lattice
-    from tokumei.job.hierarchies import told_of_made
-    from tokumei.job.offered_hierarchies import offered_hierarchies
+    from tokumei.hierarchies.lattice import Lattice
+    from tokumei.tasks.hierarchies import told_of_made
+    from tokumei.tasks.offered_hierarchies import offered_hierarchies
 
     signing = read_private(key)
     criteria = [read_criterion(each) for each in criterion] if criterion else [Criterion("own", k)]
@@ -208,7 +208,7 @@ def offer(
 
 def _offered(result: dict[str, Any]) -> dict[str, Any]:
     """Give what a provider reads of a new offer."""
-    from tokumei.predict.methods.power_law import law_in_words
+    from tokumei.predictors.methods.power_law import law_in_words
 
     found, fails, lots = result["attack"], result["refused_fails"], result["lots"]
     plain = {name: result[name] for name in result if name not in HIDDEN}

@@ -98,7 +98,7 @@ def harden(
     """
     from tokumei.data.files.histories import form_of, form_of_release
     from tokumei.data.files.outputs import guarded
-    from tokumei.job.harden_history import harden_history
+    from tokumei.tasks.harden_history import harden_history
 
     outputs = {"--out": out, "--published": published, "--truth": truth}
     items = item_file(hierarchy)
@@ -198,8 +198,8 @@ def harden_table(
     """
     from tokumei.data.files.formats import check_can_be_written
     from tokumei.data.files.outputs import guarded
-    from tokumei.job.harden_table import harden_release
-    from tokumei.job.harden_table import harden_table as harden
+    from tokumei.tasks.harden_table import harden_release
+    from tokumei.tasks.harden_table import harden_table as harden
 
     check_can_be_written(out)
     columns, secret = names(qi, "--qi"), names(sensitive, "--sensitive") if sensitive else []

@@ -44,8 +44,8 @@ def build(
     Example: tokumei hierarchy build intervals --data adult.csv --column age --set width=5 --out age.csv
     """
     from tokumei.data.files.outputs import guarded
-    from tokumei.hierarchy.builders import BUILDERS
-    from tokumei.hierarchy.files import write_hierarchy
+    from tokumei.hierarchies.files import write_hierarchy
+    from tokumei.hierarchies.registry import BUILDERS
 
     attribute = column or out.stem
     made = BUILDERS.make_from_text(builder, part_options(options))
@@ -80,8 +80,8 @@ def check(
     """
     from dataclasses import asdict
 
-    from tokumei.hierarchy.coverage import check_hierarchy
-    from tokumei.hierarchy.files import read_hierarchy
+    from tokumei.hierarchies.coverage import check_hierarchy
+    from tokumei.hierarchies.files import read_hierarchy
 
     attribute = column or hierarchy.stem
     read = read_hierarchy(hierarchy, attribute, may_cross=True)
@@ -106,7 +106,7 @@ def show(
 
     Example: tokumei hierarchy show age.csv
     """
-    from tokumei.hierarchy.files import read_hierarchy
+    from tokumei.hierarchies.files import read_hierarchy
 
     read = read_hierarchy(hierarchy, hierarchy.stem, may_cross=True)
     levels = [read.labels_at(level) for level in range(len(read.levels))]

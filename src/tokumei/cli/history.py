@@ -78,13 +78,13 @@ def anonymize_history(
 
     Example: tokumei anonymize history T.csv --method pseudonyms --set lifetime=1 --seed 1 --out AT.csv
     """
-    from tokumei.counting.engine import check_engine
     from tokumei.data.files.histories import TABLE, form_of, form_of_release
     from tokumei.data.files.outputs import guarded
-    from tokumei.job.anonymize_history import anonymize_history as anonymize
-    from tokumei.job.anonymize_history import generalizes, steps_of
-    from tokumei.job.histories import history_of
-    from tokumei.job.history_release import release_sections
+    from tokumei.engines.engine import check_engine
+    from tokumei.tasks.anonymize_history import anonymize_history as anonymize
+    from tokumei.tasks.anonymize_history import generalizes, steps_of
+    from tokumei.tasks.histories import history_of
+    from tokumei.tasks.history_release import release_sections
 
     if (method is None) == (pipeline is None):
         raise InputError.of("either --method or --pipeline; 'tokumei parts history-anonymizer' lists the methods")
@@ -110,7 +110,7 @@ def anonymize_history(
             raise InputError.of(f"no column to carry, since {form} has no place for it", option="--carry", value=carry)
         if engine != "local":
             check_engine(engine)
-            from tokumei.job.write_history import write_history_on_engine
+            from tokumei.tasks.write_history import write_history_on_engine
 
             named = {option.removeprefix("--"): draft for option, draft in drafts.items()}
             how: dict[str, Any] = {"reading": replace(reading, carry=wanted), "form": form, "seed": seed}
@@ -143,14 +143,14 @@ def _plan(
     json: bool,
 ) -> None:
     """Estimate what anonymizing on an engine would take."""
-    from tokumei.counting.engine import check_engine
     from tokumei.data.files.outputs import check_outputs
-    from tokumei.job.plan_history import plan_history
+    from tokumei.engines.engine import check_engine
+    from tokumei.tasks.plan_history import plan_history
 
     if engine == "local":
         raise InputError.of("another engine than the local one, whose work can be told before", option="--dry-run")
     check_engine(engine)
-    from tokumei.anonymize.on_engine.histories import check_engine_can
+    from tokumei.methods.on_engine.histories import check_engine_can
 
     check_outputs(outputs, inputs=[file], force=force)
     check_engine_can(steps)
@@ -194,8 +194,8 @@ def measure_history(
 
     Example: tokumei measure history --original T.csv --release AT.csv --set top-items.k=50
     """
-    from tokumei.job.history_measures import options_from_text
-    from tokumei.job.measure_history import measure_history as measure
+    from tokumei.tasks.history_measures import options_from_text
+    from tokumei.tasks.measure_history import measure_history as measure
 
     wanted = names(measures, "--measures") if measures else None
     given = options_from_text(options or [], wanted)
@@ -252,8 +252,8 @@ def attack_history(
     """
     from tokumei.data.files.histories import form_of, form_of_release
     from tokumei.data.files.outputs import guarded
-    from tokumei.job.attack_history import attack_history as run
-    from tokumei.job.judge_history import judge_files
+    from tokumei.tasks.attack_history import attack_history as run
+    from tokumei.tasks.judge_history import judge_files
 
     if release is None:
         raise InputError.of("a release", option="--release")
@@ -305,7 +305,7 @@ def _attack_as(
     """Attack under a threat model; the customers at risk go to a file if one is named."""
     from tokumei.data.files.formats import write_frame
     from tokumei.data.files.outputs import guarded
-    from tokumei.job.threat_history import threat_history
+    from tokumei.tasks.threat_history import threat_history
 
     if asked.original is None:
         raise InputError.of("the original, of which the threat knows some", option="--original")
@@ -352,7 +352,7 @@ def judge(
 
     Example: tokumei judge --truth F.csv --published S.csv Fh.csv
     """
-    from tokumei.job.judge_history import judge_files
+    from tokumei.tasks.judge_history import judge_files
 
     with showing_progress():
         judged = judge_files(guess, truth, published, reading=reading, engine=engine, p=p, alpha=alpha)
@@ -394,7 +394,7 @@ def knowledge(
     Example: tokumei knowledge T.csv --out knowledge.html
     """
     from tokumei.data.files.outputs import guarded
-    from tokumei.job.knowledge_history import knowledge_history
+    from tokumei.tasks.knowledge_history import knowledge_history
 
     asked: dict[str, Any] = {"weight": weight}
     if unicity:

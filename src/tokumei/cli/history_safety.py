@@ -45,7 +45,7 @@ def measure_safety(
     """
     from tokumei.core.progress import step
     from tokumei.data.files.histories import read_released_history
-    from tokumei.measure.wider_safety import HISTORY_SAFETY, ROWS_SAFETY
+    from tokumei.measures.wider_safety import HISTORY_SAFETY, ROWS_SAFETY
 
     given = part_options(options)
     with showing_progress(), step(f"measuring {name}"):

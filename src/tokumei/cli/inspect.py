@@ -33,8 +33,8 @@ def inspect(
     """
     from tokumei.data.files.atomic import write_text
     from tokumei.data.files.outputs import guarded
-    from tokumei.job.inspect_table import inspect as look
-    from tokumei.job.job_template import table_template
+    from tokumei.tasks.inspect_table import inspect as look
+    from tokumei.tasks.job_template import table_template
 
     with (
         showing_progress(),

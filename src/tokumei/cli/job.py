@@ -41,9 +41,9 @@ def new(
     from tokumei.data.files.atomic import write_text
     from tokumei.data.files.histories import read_history
     from tokumei.data.files.outputs import guarded
-    from tokumei.job.inspect_table import inspect
-    from tokumei.job.job_file import Job
-    from tokumei.job.job_template import history_template, table_template
+    from tokumei.tasks.inspect_table import inspect
+    from tokumei.tasks.job_file import Job
+    from tokumei.tasks.job_template import history_template, table_template
 
     with showing_progress(), guarded({"--out": out}, inputs=[file], force=force) as drafts:
         if kind is Kind.HISTORY:
@@ -82,8 +82,8 @@ def run(
     from dataclasses import replace
 
     from tokumei.core.errors import InputError
-    from tokumei.job.job_file import Job
-    from tokumei.job.run_job import plan_job, run_job
+    from tokumei.tasks.job_file import Job
+    from tokumei.tasks.run_job import plan_job, run_job
 
     job = Job.read(file)
     job = job if sign is None else replace(job, sign=sign)
@@ -114,7 +114,7 @@ def verify(
     Example: tokumei verify dossier/dossier.json
     """
     from tokumei.data.files.keys import read_public
-    from tokumei.job.verify_dossier import verify_dossier
+    from tokumei.tasks.verify_dossier import verify_dossier
 
     with showing_progress():
         found = verify_dossier(file, key=None if key is None else read_public(key))

@@ -42,8 +42,8 @@ def measure_table(
     Example: tokumei measure table --original people.csv --release release.csv --qi sex,age --numeric age --sensitive
     illness --rows rows.csv
     """
-    from tokumei.job.measure_table import measure_table as measure_release
-    from tokumei.measure.registry import TABLE_UTILITIES
+    from tokumei.measures.registry import TABLE_UTILITIES
+    from tokumei.tasks.measure_table import measure_table as measure_release
 
     wanted = names(measures, "--measures") if measures else None
     given = part_options(options)

@@ -52,7 +52,7 @@ def predict(
 
     Example: tokumei predict people.csv --qi sex,age,prefecture --hierarchies hierarchies --k 10
     """
-    from tokumei.job.predict_table import predict_source
+    from tokumei.tasks.predict_table import predict_source
 
     with showing_progress():
         result = predict_source(

@@ -104,7 +104,7 @@ def report(
     Example: tokumei report --original T.csv --release AT.csv --knowledge 25=T25.csv --knowledge 100 --out report.html
     """
     from tokumei.data.files.outputs import guarded
-    from tokumei.job.report_history import report_history
+    from tokumei.tasks.report_history import report_history
 
     if qi is not None:
         asked = {} if k is None else {"k": k}
@@ -160,7 +160,7 @@ def sweep(
     Example: tokumei sweep T.csv --knowledge 25=T25.csv --out sweep
     """
     from tokumei.data.files.outputs import check_folder, guarded
-    from tokumei.job.report_history import sweep_history
+    from tokumei.tasks.report_history import sweep_history
 
     wanted = names(attacks, "--attacks") if attacks else None
     items = item_file(hierarchy)
@@ -205,8 +205,8 @@ def _report_table(
 
     from tokumei.data.files.atomic import write_text
     from tokumei.data.files.outputs import guarded
-    from tokumei.job.report_table import original_of, report_table
     from tokumei.report.document import check_suffix
+    from tokumei.tasks.report_table import original_of, report_table
 
     if out.suffix != ".json":
         check_suffix(out)

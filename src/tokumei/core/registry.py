@@ -1,10 +1,10 @@
 """Parts by name: every metric, attack, anonymizer and edition.
 
 A part is one file in its room that defines one frozen dataclass, whose fields are its options. The file's
-name is the part's name: `attack/same_day.py` holds `SameDay`, registered as `same-day`. Files are found by
+name is the part's name: `attacks/same_day.py` holds `SameDay`, registered as `same-day`. Files are found by
 looking, and imported only when asked for. Other packages add parts by an entry point in the room's group:
 
-    [project.entry-points."tokumei.attack"]
+    [project.entry-points."tokumei.attacks"]
     my-attack = "my_package.my_attack:MyAttack"
 """
 

@@ -25,13 +25,13 @@ from tokumei.core.chain import canonical, digest_of
 from tokumei.core.errors import PromiseBroken
 from tokumei.core.text import Text
 from tokumei.core.wording import counted
-from tokumei.counting.class_counts import SIZE
+from tokumei.engines.class_counts import SIZE
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.joint import joint_node
 from tokumei.exchange.offer import Offer
 from tokumei.exchange.offering import read_release, release_text
 from tokumei.exchange.zones import Zone
-from tokumei.hierarchy.lattice import Node
+from tokumei.hierarchies.lattice import Node
 
 Outcome = Literal["served", "refused", "waiting"]
 Quadrant = Literal["alpha", "beta", "gamma", "delta"]

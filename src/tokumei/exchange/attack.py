@@ -21,9 +21,9 @@ from tokumei.core.seeds import generator
 from tokumei.exchange.cells import CellSpace, Labels, check_size, merged_lattice
 from tokumei.exchange.offer import Offer
 from tokumei.exchange.program import Program
-from tokumei.exchange.told import Bools, PublishedCounts, knowledge_in, knowledge_of
-from tokumei.hierarchy.lattice import Node
-from tokumei.predict.margin import Ints
+from tokumei.exchange.public_knowledge import Bools, PublishedCounts, knowledge_in, knowledge_of
+from tokumei.hierarchies.lattice import Node
+from tokumei.predictors.margin import Ints
 
 MOST_PROGRAMS = 2_000
 NO_TABLE = "no table"

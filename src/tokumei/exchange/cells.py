@@ -10,10 +10,10 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.text import Text
-from tokumei.counting.class_counts import SIZE
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.lattice import Lattice, Node
-from tokumei.predict.margin import Ints, leaves_and_codes
+from tokumei.engines.class_counts import SIZE
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.lattice import Lattice, Node
+from tokumei.predictors.margin import Ints, leaves_and_codes
 
 # Beyond, a program takes minutes.
 MOST_CELLS = 30_000

@@ -11,15 +11,15 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.progress import step
-from tokumei.counting.class_counts import SIZE, ClassCounts, ColumnMap
-from tokumei.counting.count import count_classes
-from tokumei.counting.engine import Engine
-from tokumei.counting.recoding import Recoding
 from tokumei.data.files.reading import Reading
+from tokumei.engines.class_counts import SIZE, ClassCounts, ColumnMap
+from tokumei.engines.count import count_classes
+from tokumei.engines.engine import Engine
+from tokumei.engines.recoding import Recoding
 from tokumei.exchange.joint import joint_node
 from tokumei.exchange.sensitive import Sensitive
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.lattice import Lattice, Node
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.lattice import Lattice, Node
 
 # So many classes fit in memory many times over. Beyond, no finer node is counted than is needed.
 MOST_CLASSES = 5_000_000

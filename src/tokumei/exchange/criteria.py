@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.exchange.documents import Fields
-from tokumei.measure.presets import PRESETS
+from tokumei.measures.presets import PRESETS
 
 
 @dataclass(frozen=True)

@@ -29,12 +29,12 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.lattice import Lattice, Node
-from tokumei.predict.fitted_margins import FittedMargins
-from tokumei.predict.halving import halving_tree
-from tokumei.predict.margin import Ints, Margin, common_coarsening
-from tokumei.predict.predictor import Fitted
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.lattice import Lattice, Node
+from tokumei.predictors.fitted_margins import FittedMargins
+from tokumei.predictors.halving import halving_tree
+from tokumei.predictors.margin import Ints, Margin, common_coarsening
+from tokumei.predictors.predictor import Fitted
 
 Partitions = Mapping[int, Ints]
 """A table: by attribute (by its number) the part of each value that occurs; an attribute that it lacks is absent."""

@@ -8,8 +8,8 @@ import numpy as np
 
 from tokumei.core.wording import choice_of
 from tokumei.exchange.documents import Fields
-from tokumei.hierarchy.lattice import Lattice
-from tokumei.predict.methods.margins import SPREADS
+from tokumei.hierarchies.lattice import Lattice
+from tokumei.predictors.methods.margins import SPREADS
 
 KNOWN_PREDICTORS = ("margins", "power-law")
 

@@ -21,9 +21,9 @@ from tokumei.exchange.answer import Given
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.offer import Offer
 from tokumei.exchange.offering import MOST_VETTED, drawn_slope, vetted, vetted_slope, with_new_lots
-from tokumei.hierarchy.lattice import Node
-from tokumei.predict.methods.power_law import PowerLaw
-from tokumei.predict.quadrants import Quadrants, area_with_prediction, area_without_prediction, most_that_hold
+from tokumei.hierarchies.lattice import Node
+from tokumei.predictors.methods.power_law import PowerLaw
+from tokumei.predictors.quadrants import Quadrants, area_with_prediction, area_without_prediction, most_that_hold
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.counted_table import CountedTable
-from tokumei.hierarchy.lattice import Lattice, Node
+from tokumei.hierarchies.lattice import Lattice, Node
 
 Step = TypeVar("Step", int, float)
 

@@ -19,12 +19,12 @@ from tokumei.exchange.joint import joiner, joint_node
 from tokumei.exchange.knowledge import check_knowledge
 from tokumei.exchange.sensitive import Sensitive, sensitive_of
 from tokumei.exchange.zones import Zoned, find_zone
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.lattice import Lattice, Node
-from tokumei.predict.fitted_margins import FittedMargins
-from tokumei.predict.methods.power_law import FittedPowerLaw
-from tokumei.predict.predictor import Fitted, Prediction, from_knowledge
-from tokumei.predict.quadrants import Rule, deciding
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.lattice import Lattice, Node
+from tokumei.predictors.fitted_margins import FittedMargins
+from tokumei.predictors.methods.power_law import FittedPowerLaw
+from tokumei.predictors.predictor import Fitted, Prediction, from_knowledge
+from tokumei.predictors.quadrants import Rule, deciding
 
 KIND, VERSION = "offer", 2
 NONCE_LENGTH = 32

@@ -25,7 +25,7 @@ from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.core.text import Text
 from tokumei.core.wording import choice_of
-from tokumei.counting.class_counts import SIZE, ClassCounts
+from tokumei.engines.class_counts import SIZE, ClassCounts
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.criteria import Criterion, check_distinct
 from tokumei.exchange.knowledge import KNOWN_PREDICTORS
@@ -40,11 +40,11 @@ from tokumei.exchange.offer import (
     Words,
     check_offer,
 )
-from tokumei.hierarchy.lattice import Lattice, Node
-from tokumei.predict.methods.margins import Margins
-from tokumei.predict.methods.power_law import PowerLaw
-from tokumei.predict.predictor import Knowledge
-from tokumei.predict.quadrants import Rule
+from tokumei.hierarchies.lattice import Lattice, Node
+from tokumei.predictors.methods.margins import Margins
+from tokumei.predictors.methods.power_law import PowerLaw
+from tokumei.predictors.predictor import Knowledge
+from tokumei.predictors.quadrants import Rule
 
 # The slope is published, so it says no more than it must: it is one of these.
 SLOPES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 4.0, 6.0, 9.0, 14.0, STEEPEST)

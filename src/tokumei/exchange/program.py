@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tokumei.core.errors import TokumeiError
-from tokumei.exchange.told import Bools, CellKnowledge
-from tokumei.predict.margin import Ints
+from tokumei.exchange.public_knowledge import Bools, CellKnowledge
+from tokumei.predictors.margin import Ints
 
 # SciPy's solvers are imported where they are called: every process of the server imports this module, few solve.
 if TYPE_CHECKING:

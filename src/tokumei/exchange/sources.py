@@ -16,8 +16,8 @@ from typing import Any
 from tokumei.core.chain import canonical
 from tokumei.core.errors import CannotAnonymize, NotAllowed
 from tokumei.core.text import Text
-from tokumei.counting.count import count_classes
 from tokumei.data.files.keys import PrivateKey, write_secret
+from tokumei.engines.count import count_classes
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.same_people import HashedTable, Likeness, hashed, likeness
 

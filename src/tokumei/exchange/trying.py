@@ -12,9 +12,9 @@ from tokumei.core.errors import InputError
 from tokumei.core.text import Text
 from tokumei.exchange.offer import Offer
 from tokumei.exchange.zones import Why, Zone, Zoned, sentence
-from tokumei.hierarchy.lattice import Node
-from tokumei.predict.predictor import Prediction
-from tokumei.predict.quadrants import Rule, is_served
+from tokumei.hierarchies.lattice import Node
+from tokumei.predictors.predictor import Prediction
+from tokumei.predictors.quadrants import Rule, is_served
 
 
 @dataclass(frozen=True)

@@ -25,13 +25,13 @@ import polars as pl
 
 from tokumei.core.chain import digest_of
 from tokumei.core.wording import counted
-from tokumei.counting.class_counts import SIZE
+from tokumei.engines.class_counts import SIZE
 from tokumei.exchange.offer import Offer
 from tokumei.exchange.offering import read_release
 from tokumei.exchange.same_people import BY_CHANCE, chance_of_all
-from tokumei.hierarchy.lattice import Node
-from tokumei.predict.fitted_margins import FittedMargins
-from tokumei.predict.methods.power_law import FittedPowerLaw
+from tokumei.hierarchies.lattice import Node
+from tokumei.predictors.fitted_margins import FittedMargins
+from tokumei.predictors.methods.power_law import FittedPowerLaw
 
 FirstReleases = Sequence[Sequence[int]]
 """For each offer the rows of each class of its first release; none where it is not at hand."""

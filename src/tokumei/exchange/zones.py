@@ -15,9 +15,9 @@ from itertools import islice
 from typing import Literal
 
 from tokumei.core.text import Text
-from tokumei.hierarchy.lattice import Lattice, Node
-from tokumei.predict.predictor import Prediction
-from tokumei.predict.quadrants import Rule, is_served
+from tokumei.hierarchies.lattice import Lattice, Node
+from tokumei.predictors.predictor import Prediction
+from tokumei.predictors.quadrants import Rule, is_served
 
 Zone = Literal["allowed", "discretion", "refused"]
 Why = Literal["", "small", "small together", "discretion", "published"]

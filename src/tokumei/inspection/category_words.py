@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from tokumei.hierarchy.build.japan_prefecture import REGIONS
+from tokumei.hierarchies.builders.japan_prefecture import REGIONS
 from tokumei.inspection import european_words
 
 _PREFECTURES = [words for _, _, listed in REGIONS for words in [listed.split()]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tokumei.hierarchy.written_dates import date_reader
+from tokumei.hierarchies.written_dates import date_reader
 from tokumei.inspection.column_facts import ColumnFacts
 from tokumei.inspection.roles import Suggestion
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.attack.verdict import MET, NOT_MET
+from tokumei.attacks.verdict import MET, NOT_MET
 from tokumei.inspection.column_facts import ColumnFacts, column_facts
 from tokumei.inspection.kinds import header_words
 from tokumei.inspection.roles import Suggestion, suggest_role

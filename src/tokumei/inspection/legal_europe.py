@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tokumei.attack.registry import HISTORY_ATTACKS, attack_title
-from tokumei.attack.verdict import (
+from tokumei.attacks.registry import HISTORY_ATTACKS, attack_title
+from tokumei.attacks.verdict import (
     DECIDING,
     JUDGE,
     MARGIN,

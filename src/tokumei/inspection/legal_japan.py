@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.attack.verdict import JUDGE, MET, NOT_MEASURED, NOT_MET, judge_scores
+from tokumei.attacks.verdict import JUDGE, MET, NOT_MEASURED, NOT_MET, judge_scores
 from tokumei.inspection.legal_case import Finding, LegalCase
 
 IDENTIFYING = (

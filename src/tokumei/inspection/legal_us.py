@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.attack.verdict import JUDGE, MET, NOT_MET
+from tokumei.attacks.verdict import JUDGE, MET, NOT_MET
 from tokumei.inspection.legal_case import Finding, LegalCase
 from tokumei.inspection.patterns import plain
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tokumei.attack.registry import HISTORY_ATTACKS
+from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.core.errors import InputError
 from tokumei.core.text import Text
 from tokumei.data.history import History

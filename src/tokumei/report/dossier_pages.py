@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.attack.verdict import SinglingOut, singling_out_of
+from tokumei.attacks.verdict import SinglingOut, singling_out_of
 from tokumei.report.document import Document
 from tokumei.report.dossier_parts import (
     add_attacks,

@@ -8,15 +8,15 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.attack.judge import Verdict, judge
-from tokumei.attack.registry import HISTORY_ATTACKS
-from tokumei.attack.truth import truth_of
+from tokumei.attacks.judge import Verdict, judge
+from tokumei.attacks.registry import HISTORY_ATTACKS
+from tokumei.attacks.truth import truth_of
 from tokumei.core.progress import step
 from tokumei.core.score import Score
 from tokumei.data.history import History
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.items import roll_together
-from tokumei.measure.registry import HISTORY_UTILITIES
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.items import roll_together
+from tokumei.measures.registry import HISTORY_UTILITIES
 from tokumei.report.needs import check_needs, lacks, measure_or_say_why, why_left_out
 
 # The seven values of E1 to E6 of PWSCUP 2017; the worst of them was a release's utility.

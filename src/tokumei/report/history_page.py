@@ -6,7 +6,7 @@ import inspect
 
 import polars as pl
 
-from tokumei.measure.registry import HISTORY_UTILITIES
+from tokumei.measures.registry import HISTORY_UTILITIES
 from tokumei.report.evaluation import CONTEST_UTILITIES, Evaluation
 from tokumei.report.figures import frontier_figure, line_figure
 from tokumei.report.page import Page

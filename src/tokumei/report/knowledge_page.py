@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from tokumei.attack.background import AS_STATED, ATTACKERS, knowledge_points
+from tokumei.attacks.background import AS_STATED, ATTACKERS, knowledge_points
 from tokumei.core.score import Score
 from tokumei.data.history import History
 from tokumei.report.figures import crowd_figure

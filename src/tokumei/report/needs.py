@@ -13,7 +13,7 @@ from tokumei.core.registry import part_name
 from tokumei.core.score import Score
 from tokumei.core.text import Text
 from tokumei.data.history import History
-from tokumei.measure.registry import HistoryUtility
+from tokumei.measures.registry import HistoryUtility
 
 GOODS = ("item",)
 # A measure of what customers are needs a master that says it; without one it would compare one mean with itself.

@@ -15,14 +15,14 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.anonymize.pipeline import Pipeline, pipeline_of
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.core.text import Text, from_json, to_json
 from tokumei.data.files.atomic import write_text
 from tokumei.data.files.toml import read_toml
 from tokumei.data.history import History
-from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.methods.pipeline import Pipeline, pipeline_of
 from tokumei.report.evaluation import evaluate
 from tokumei.report.needs import absent_in_words, check_needs, lacks
 

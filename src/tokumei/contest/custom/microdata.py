@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from tokumei.attack.row_judge import judge_rows
+from tokumei.attacks.row_judge import judge_rows
 from tokumei.contest.checks import RowFaults
 from tokumei.contest.custom.forms import (
     FORM,

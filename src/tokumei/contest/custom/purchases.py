@@ -9,12 +9,8 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from tokumei.anonymize.history.delete import Delete
-from tokumei.anonymize.history.perturb import Perturb
-from tokumei.anonymize.history.pseudonyms import Pseudonyms
-from tokumei.anonymize.steps import HistoryStep, name_for_the_whole_time, recipe_of
-from tokumei.attack.judge import judge as judge_guesses
-from tokumei.attack.truth import truth_of
+from tokumei.attacks.judge import judge as judge_guesses
+from tokumei.attacks.truth import truth_of
 from tokumei.contest.checks import RowFaults
 from tokumei.contest.custom.forms import FORM, NAME, bounded, faults_of, read_form
 from tokumei.contest.custom.kinds import SUCCESSES
@@ -34,6 +30,10 @@ from tokumei.data.files.strict import DELETED
 from tokumei.data.history import History, period_name, period_of
 from tokumei.data.history_columns import SCHEMA
 from tokumei.data.made.retail import make_retail
+from tokumei.methods.history.delete import Delete
+from tokumei.methods.history.perturb import Perturb
+from tokumei.methods.history.pseudonyms import Pseudonyms
+from tokumei.methods.steps import HistoryStep, name_for_the_whole_time, recipe_of
 
 # A contest may do without these, and not without any other column.
 OPTIONAL = ("invoice", "time")

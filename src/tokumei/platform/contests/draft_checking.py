@@ -27,10 +27,10 @@ from tokumei.data.files.encodings import UTF_8, find_encoding
 from tokumei.data.files.formats import EXCEL, TEXT_SUFFIXES, format_of, read_frame
 from tokumei.data.files.reading import Reading
 from tokumei.data.files.source import read_bytes
-from tokumei.job.inspect_table import inspect_columns
 from tokumei.platform.jobs.child import faults_of, refusing
 from tokumei.platform.workbench.column_pictures import first_rows
 from tokumei.platform.workbench.history_columns import find_history_columns
+from tokumei.tasks.inspect_table import inspect_columns
 
 Asked = Mapping[str, Any]
 MOST_COLUMNS = 500

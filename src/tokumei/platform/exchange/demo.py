@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from tokumei.data.made.services import make_service
-from tokumei.hierarchy.build.japan_age import JapanAge
-from tokumei.hierarchy.build.japan_prefecture import JapanPrefecture
-from tokumei.hierarchy.build.sex import Sex
-from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.hierarchies.builders.japan_age import JapanAge
+from tokumei.hierarchies.builders.japan_prefecture import JapanPrefecture
+from tokumei.hierarchies.builders.sex import Sex
+from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.desk_work import Wish
 from tokumei.platform.exchange.models import OfferState, PublishedOffer

@@ -21,8 +21,8 @@ from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError, TokumeiError
 from tokumei.core.text import Text
 from tokumei.core.wording import counted
-from tokumei.counting.class_counts import SIZE
 from tokumei.data.files.keys import PRIVATE, PrivateKey, read_private, write_keys, write_secret
+from tokumei.engines.class_counts import SIZE
 from tokumei.exchange.attack import attack as attack_desk
 from tokumei.exchange.cells import MOST_CELLS, CellSpace
 from tokumei.exchange.counted_table import CountedTable
@@ -32,14 +32,14 @@ from tokumei.exchange.documents import Signed, parse_signed
 from tokumei.exchange.offer import Lots, Offer, Words
 from tokumei.exchange.offering import OfferTerms, read_release
 from tokumei.exchange.opening import open_offer, releases_at
+from tokumei.exchange.public_knowledge import PublishedCounts
 from tokumei.exchange.repeating import repeat_answer
 from tokumei.exchange.request import APPROVAL, VERSION, Approval, approval_of
 from tokumei.exchange.sources import SourceRegistry
-from tokumei.exchange.told import PublishedCounts
 from tokumei.exchange.transport import Incoming, Outgoing, serve
 from tokumei.exchange.watch import tampering
-from tokumei.hierarchy.files import read_hierarchies
-from tokumei.hierarchy.lattice import Lattice
+from tokumei.hierarchies.files import read_hierarchies
+from tokumei.hierarchies.lattice import Lattice
 from tokumei.platform.jobs.child import refusing
 
 Asked = Mapping[str, Any]

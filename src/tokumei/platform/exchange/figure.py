@@ -16,7 +16,7 @@ from tokumei.exchange.offer import Offer
 from tokumei.exchange.trying import Tried
 from tokumei.platform.exchange.services.learning import Learned, Learning
 from tokumei.platform.exchange.services.trying import most_allowed, points
-from tokumei.predict.quadrants import most_that_hold
+from tokumei.predictors.quadrants import most_that_hold
 
 WIDTH, HEIGHT = 640, 400
 LEFT, RIGHT, TOP, BOTTOM = 62, 28, 22, 52

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.hierarchy.hierarchy import Hierarchy
+from tokumei.hierarchies.hierarchy import Hierarchy
 
 BINS, MOST_VALUES = 12, 8
 # A level of more labels than this is told by their number; more values than this are not edited one by one.

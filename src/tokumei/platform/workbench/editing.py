@@ -8,13 +8,13 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_options, read_option
 from tokumei.core.wording import choice_of
 from tokumei.data.history_columns import SCHEMA
-from tokumei.hierarchy.builders import BUILDERS
-from tokumei.job.job_file import ROLES
+from tokumei.hierarchies.registry import BUILDERS
+from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
+from tokumei.tasks.job_file import ROLES
 
 Found = dict[str, Any]
 Change = Callable[[Found], None]

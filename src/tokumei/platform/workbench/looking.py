@@ -22,20 +22,20 @@ from tokumei.data.files.formats import read_frame, write_frame
 from tokumei.data.files.histories import read_history
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import Table
-from tokumei.hierarchy.files import write_hierarchy
-from tokumei.hierarchy.leaves import check_covers
+from tokumei.hierarchies.files import write_hierarchy
+from tokumei.hierarchies.leaves import check_covers
 from tokumei.inspection.separation import separate
-from tokumei.job.audit_table import audit_table, rows_by_class_size
-from tokumei.job.inspect_table import Inspection, inspect_columns
-from tokumei.job.job_file import Job
-from tokumei.job.job_table import table_of
-from tokumei.job.job_template import history_template, table_template
-from tokumei.job.risk_now import attack_as_it_stands, history_facts, history_risk, threat_models
 from tokumei.platform.jobs.child import refusing
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.column_pictures import drawn_tree, first_rows, histogram
 from tokumei.platform.workbench.history_columns import find_history_columns
 from tokumei.platform.workbench.samples import SAMPLES
+from tokumei.tasks.audit_table import audit_table, rows_by_class_size
+from tokumei.tasks.inspect_table import Inspection, inspect_columns
+from tokumei.tasks.job_file import Job
+from tokumei.tasks.job_table import table_of
+from tokumei.tasks.job_template import history_template, table_template
+from tokumei.tasks.risk_now import attack_as_it_stands, history_facts, history_risk, threat_models
 
 MOST_COLUMNS = 500
 

@@ -17,17 +17,17 @@ import polars as pl
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.histories import read_history
 from tokumei.data.history import History
-from tokumei.job.apply_recipe import apply
-from tokumei.job.before_after import correlations, history_before_after
-from tokumei.job.frontier_table import USUAL_KS, frontier_table
-from tokumei.job.job_file import Job
-from tokumei.job.job_table import table_of
-from tokumei.job.report_history import sweep_history
-from tokumei.job.run_job import SECRET, SEED, run_job
 from tokumei.platform.jobs.child import refusing
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.column_pictures import first_rows
 from tokumei.report.sweep import default_grid, possible_ways
+from tokumei.tasks.apply_recipe import apply
+from tokumei.tasks.before_after import correlations, history_before_after
+from tokumei.tasks.frontier_table import USUAL_KS, frontier_table
+from tokumei.tasks.job_file import Job
+from tokumei.tasks.job_table import table_of
+from tokumei.tasks.report_history import sweep_history
+from tokumei.tasks.run_job import SECRET, SEED, run_job
 
 STARTED = ".started"
 # What is varied by the frontier itself.

@@ -9,9 +9,9 @@ from pathlib import Path
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from tokumei.job.job_text import write_job
-from tokumei.job.run_job import SECRET, SEED
 from tokumei.platform.workbench import folder as files
+from tokumei.tasks.job_text import write_job
+from tokumei.tasks.run_job import SECRET, SEED
 
 # What each file is; those in the second half are kept apart from the release.
 NAMES: dict[str, tuple[str, str | Promise]] = {

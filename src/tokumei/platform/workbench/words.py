@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
-from tokumei.attack.verdict import (
+from tokumei.attacks.verdict import (
     JUDGE,
     MET,
     NO_PEOPLE,

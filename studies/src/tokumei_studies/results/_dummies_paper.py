@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tokumei.anonymize.history.dummies import expected_dummies
+from tokumei.methods.history.dummies import expected_dummies
 
 PAPER = "Ito, Kikuchi et al., Jaccard re-identification and dummy records (after PWSCUP 2016)"
 HISTORY = "pwscup2016/T.csv.gz"

@@ -10,7 +10,7 @@ import polars as pl
 
 from tokumei.data.made.population import PREFECTURES
 from tokumei.data.made.services import MOST_SERVICES, make_services
-from tokumei.hierarchy.lattice import Node
+from tokumei.hierarchies.lattice import Node
 from tokumei_studies.results._thesis import ATTRIBUTES, Floats, ages, thesis_lattice
 
 # Sizes of table 6 by the ranks of their services.

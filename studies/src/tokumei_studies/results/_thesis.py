@@ -18,16 +18,16 @@ import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.seeds import generator
-from tokumei.counting.class_counts import ClassCounts
-from tokumei.counting.count import count_classes
 from tokumei.data.made.population import OLDEST, PREFECTURES, SEXES
-from tokumei.hierarchy.build.japan_age import JapanAge
-from tokumei.hierarchy.build.japan_prefecture import JapanPrefecture
-from tokumei.hierarchy.build.sex import Sex
-from tokumei.hierarchy.hierarchy import Hierarchy
-from tokumei.hierarchy.lattice import Lattice
-from tokumei.predict.counted_nodes import LatticeCounts
-from tokumei.predict.methods.power_law import FittedPowerLaw, PowerLaw
+from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.count import count_classes
+from tokumei.hierarchies.builders.japan_age import JapanAge
+from tokumei.hierarchies.builders.japan_prefecture import JapanPrefecture
+from tokumei.hierarchies.builders.sex import Sex
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.lattice import Lattice
+from tokumei.predictors.counted_nodes import LatticeCounts
+from tokumei.predictors.methods.power_law import FittedPowerLaw, PowerLaw
 
 Floats = npt.NDArray[np.float64]
 KByClassCount = dict[int, float]

@@ -11,12 +11,12 @@ from typing import ClassVar
 import polars as pl
 
 from tokumei.core.progress import step
-from tokumei.counting.class_counts import ClassCounts
 from tokumei.data.made.services import make_services
-from tokumei.predict.compare import Comparison, compare
-from tokumei.predict.methods.margins import Margins
-from tokumei.predict.methods.power_law import PowerLaw
-from tokumei.predict.quadrants import Quadrants, Rule
+from tokumei.engines.class_counts import ClassCounts
+from tokumei.predictors.compare import Comparison, compare
+from tokumei.predictors.methods.margins import Margins
+from tokumei.predictors.methods.power_law import PowerLaw
+from tokumei.predictors.quadrants import Quadrants, Rule
 from tokumei.report.study_figures import dots_figure, parts_figure
 from tokumei_studies.results._thesis import (
     CENSUS,

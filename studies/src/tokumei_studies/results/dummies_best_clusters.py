@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.anonymize.history.dummies import best_clusters, expected_dummies, expected_reid
+from tokumei.methods.history.dummies import best_clusters, expected_dummies, expected_reid
 from tokumei.report.study_figures import dots_figure
 from tokumei_studies.results._dummies_paper import (
     MU,

@@ -9,19 +9,19 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.anonymize.history.delete import Delete
-from tokumei.anonymize.history.dummies import Dummies
-from tokumei.anonymize.history.km_anonymity import KmAnonymity
-from tokumei.anonymize.history.perturb import Perturb
-from tokumei.anonymize.history.pseudonyms import Pseudonyms
-from tokumei.anonymize.pipeline import Pipeline
-from tokumei.anonymize.steps import HistoryStep
-from tokumei.attack.item_sets import count_items, nearest_by_jaccard
-from tokumei.attack.registry import HISTORY_ATTACKS
-from tokumei.attack.truth import published
+from tokumei.attacks.item_sets import count_items, nearest_by_jaccard
+from tokumei.attacks.registry import HISTORY_ATTACKS
+from tokumei.attacks.truth import published
 from tokumei.contest.editions.pwscup2016.files import read_history
 from tokumei.core.progress import step
 from tokumei.data.history import History
+from tokumei.methods.history.delete import Delete
+from tokumei.methods.history.dummies import Dummies
+from tokumei.methods.history.km_anonymity import KmAnonymity
+from tokumei.methods.history.perturb import Perturb
+from tokumei.methods.history.pseudonyms import Pseudonyms
+from tokumei.methods.pipeline import Pipeline
+from tokumei.methods.steps import HistoryStep
 from tokumei.report.dot_plot import dot_figure
 from tokumei_studies.results._dummies_paper import HISTORY, PAPER
 from tokumei_studies.study import Findings, StudyFigure, StudyLine

@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.anonymize.history.perturb import Perturb
-from tokumei.anonymize.history.pseudonyms import Pseudonyms
-from tokumei.anonymize.pipeline import Pipeline
-from tokumei.attack.background import measure_risks
+from tokumei.attacks.background import measure_risks
 from tokumei.contest.editions.pwscup2016.files import read_history
 from tokumei.data.history import History
+from tokumei.methods.history.perturb import Perturb
+from tokumei.methods.history.pseudonyms import Pseudonyms
+from tokumei.methods.pipeline import Pipeline
 from tokumei_studies.figures import grouped_bars_figure
 from tokumei_studies.results._knowledge import MEASURED, PAPER, measured_line
 from tokumei_studies.study import Findings, StudyFigure, StudyLine

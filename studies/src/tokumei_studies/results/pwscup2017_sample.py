@@ -9,12 +9,12 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.attack.judge import judge
-from tokumei.attack.registry import HISTORY_ATTACKS
-from tokumei.attack.truth import truth_of
+from tokumei.attacks.judge import judge
+from tokumei.attacks.registry import HISTORY_ATTACKS
+from tokumei.attacks.truth import truth_of
 from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge, read_release
 from tokumei.data.history import History
-from tokumei.measure.registry import HISTORY_UTILITIES
+from tokumei.measures.registry import HISTORY_UTILITIES
 from tokumei.report.figures import line_figure
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.attack.judge import judge
+from tokumei.attacks.judge import judge
 from tokumei_studies.study import Findings, StudyLine
 
 CUSTOMERS = ("Alice", "Bob", "Carol")

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.attack.hypothesis import CHANCE, chances_in_class
+from tokumei.attacks.hypothesis import CHANCE, chances_in_class
 from tokumei.report.study_figures import dots_figure
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.measure.correlation import least_significant_correlation, pearson_correlation
+from tokumei.measures.correlation import least_significant_correlation, pearson_correlation
 from tokumei.report.panels import panel_figure
 from tokumei_studies.results._pwscup2018_tables import UTILITY, Column, all_columns
 from tokumei_studies.study import Findings, StudyFigure, StudyLine

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.attack.hypothesis import n_needed
+from tokumei.attacks.hypothesis import n_needed
 from tokumei.report.study_figures import dots_figure
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 

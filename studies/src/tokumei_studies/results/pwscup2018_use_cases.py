@@ -10,22 +10,22 @@ from typing import ClassVar, get_args
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.history.generalize import Generalize
 from tokumei.contest.editions.pwscup2018.files import read_history
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
 from tokumei.data.files.generalized import cells_of
 from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
-from tokumei.measure.correlation import least_significant_correlation, pearson_correlation
-from tokumei.measure.generalized_error import measure_generalized_error
-from tokumei.measure.registry import HistoryUtility
-from tokumei.measure.sampling import DrawnCells
-from tokumei.measure.utility._item_cf import ItemItem
-from tokumei.measure.utility.frequent_itemsets import FrequentItemsets
-from tokumei.measure.utility.rfm_table import RfmTable
-from tokumei.measure.utility.statistic import Column, Statistic
-from tokumei.measure.utility.top_items import TopItems
+from tokumei.measures.correlation import least_significant_correlation, pearson_correlation
+from tokumei.measures.generalized_error import measure_generalized_error
+from tokumei.measures.registry import HistoryUtility
+from tokumei.measures.sampling import DrawnCells
+from tokumei.measures.utility._item_cf import ItemItem
+from tokumei.measures.utility.frequent_itemsets import FrequentItemsets
+from tokumei.measures.utility.rfm_table import RfmTable
+from tokumei.measures.utility.statistic import Column, Statistic
+from tokumei.measures.utility.top_items import TopItems
+from tokumei.methods.history.generalize import Generalize
 from tokumei.report.panels import panel_figure
 from tokumei_studies.results._pwscup2018_tables import STATISTICS, UTILITY, all_columns
 from tokumei_studies.study import Findings, StudyFigure, StudyLine

@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.counting.class_counts import ClassCounts
 from tokumei.data.made.population import PREFECTURES
-from tokumei.hierarchy.lattice import Lattice
+from tokumei.engines.class_counts import ClassCounts
+from tokumei.hierarchies.lattice import Lattice
 from tokumei.report.study_figures import dots_figure
 from tokumei_studies.results._thesis import (
     APPENDIX,

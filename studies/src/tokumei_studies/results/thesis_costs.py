@@ -12,15 +12,15 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from tokumei.anonymize.goal import Goal
-from tokumei.anonymize.registry import TABLE_ANONYMIZERS
-from tokumei.anonymize.tables import decide
 from tokumei.core.progress import step
-from tokumei.counting.class_counts import ClassCounts
 from tokumei.data.made.services import make_census, make_services
-from tokumei.hierarchy.lattice import Node
-from tokumei.measure.safety.k_anonymity import KAnonymity
-from tokumei.predict.counted_nodes import LatticeCounts
+from tokumei.engines.class_counts import ClassCounts
+from tokumei.hierarchies.lattice import Node
+from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.methods.goal import Goal
+from tokumei.methods.registry import TABLE_ANONYMIZERS
+from tokumei.methods.tables import decide
+from tokumei.predictors.counted_nodes import LatticeCounts
 from tokumei.report.study_figures import dots_figure, grouped_bar_figure
 from tokumei_studies.results._thesis import (
     ALL,

@@ -10,21 +10,21 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from tokumei.attack.registry import TABLE_ATTACKS
-from tokumei.attack.row_judge import judge_rows
-from tokumei.attack.table.id_rand import IdRand
-from tokumei.attack.table.id_sa import IdSa
-from tokumei.attack.table.sa21 import Sa21
-from tokumei.attack.table.sort import Sort
+from tokumei.attacks.registry import TABLE_ATTACKS
+from tokumei.attacks.row_judge import judge_rows
+from tokumei.attacks.table.id_rand import IdRand
+from tokumei.attacks.table.id_sa import IdSa
+from tokumei.attacks.table.sa21 import Sa21
+from tokumei.attacks.table.sort import Sort
 from tokumei.core.seeds import generator
-from tokumei.counting.count import count_classes
 from tokumei.data.made.survey import N_ROWS, QUASI_IDENTIFIERS, make_survey
 from tokumei.data.table import Table
-from tokumei.measure.registry import TABLE_UTILITIES
-from tokumei.measure.safety.k_anonymity import KAnonymity
-from tokumei.measure.safety.mean_class_size import MeanClassSize
-from tokumei.measure.table.aya import Aya
-from tokumei.measure.table.row_count import RowCount
+from tokumei.engines.count import count_classes
+from tokumei.measures.registry import TABLE_UTILITIES
+from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.measures.safety.mean_class_size import MeanClassSize
+from tokumei.measures.table.aya import Aya
+from tokumei.measures.table.row_count import RowCount
 from tokumei_studies.results._thesis import SEED, THESIS, markdown_table
 from tokumei_studies.study import Findings, StudyLine
 

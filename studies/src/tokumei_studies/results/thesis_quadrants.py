@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.predict.quadrants import Quadrants
+from tokumei.predictors.quadrants import Quadrants
 from tokumei.report.study_figures import parts_figure
 from tokumei_studies.results._thesis import (
     ALL,

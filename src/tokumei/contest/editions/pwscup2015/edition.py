@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tokumei.attack.nearest import sensitive_index
-from tokumei.attack.registry import TABLE_ATTACKS, TableAttack
-from tokumei.attack.row_judge import judge_rows
-from tokumei.attack.table import id_sa, sa21
+from tokumei.attacks.nearest import sensitive_index
+from tokumei.attacks.registry import TABLE_ATTACKS, TableAttack
+from tokumei.attacks.row_judge import judge_rows
+from tokumei.attacks.table import id_sa, sa21
 from tokumei.contest.edition import (
     AttackRule,
     ContestTerms,

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from tokumei.attack.registry import TableAttack
-from tokumei.attack.row_judge import judge_rows
-from tokumei.attack.table.id_rand import IdRand
+from tokumei.attacks.registry import TableAttack
+from tokumei.attacks.row_judge import judge_rows
+from tokumei.attacks.table.id_rand import IdRand
 from tokumei.contest.yamaoka import detect_yamaoka
 from tokumei.core.progress import step
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.counting.count import count_classes
 from tokumei.data.table import Table
-from tokumei.measure.registry import TABLE_UTILITIES
-from tokumei.measure.safety.k_anonymity import KAnonymity
-from tokumei.measure.safety.mean_class_size import MeanClassSize
+from tokumei.engines.count import count_classes
+from tokumei.measures.registry import TABLE_UTILITIES
+from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.measures.safety.mean_class_size import MeanClassSize
 
 # U1 to U6 and E1 to E4 by the parts that they are; S1 and S2 are the least and the mean size of classes, E5 is `aya`.
 UTILITIES: Mapping[str, str] = {

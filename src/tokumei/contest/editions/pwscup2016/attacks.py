@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.attack.item_sets import count_items, nearest_by_jaccard
+from tokumei.attacks.item_sets import count_items, nearest_by_jaccard
 
 Votes = npt.NDArray[np.float64]
 

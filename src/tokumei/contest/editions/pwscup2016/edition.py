@@ -9,7 +9,7 @@ from typing import Literal
 
 import polars as pl
 
-from tokumei.attack.row_judge import judge_rows
+from tokumei.attacks.row_judge import judge_rows
 from tokumei.contest.edition import (
     ContestTerms,
     Edition,
@@ -51,9 +51,9 @@ from tokumei.data.files.source import check_is_file
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_master, make_retail
 from tokumei.data.online_retail import clean_retail, to_history, with_smallest_customers
-from tokumei.measure.utility.crosstab import Crosstab
-from tokumei.measure.utility.frequent_itemsets import FrequentItemsets
-from tokumei.measure.utility.rfm_table import RfmTable
+from tokumei.measures.utility.crosstab import Crosstab
+from tokumei.measures.utility.frequent_itemsets import FrequentItemsets
+from tokumei.measures.utility.rfm_table import RfmTable
 
 # What the papers tell of the contest's set: 38,087 rows of 400 customers.
 N_CUSTOMERS, N_ROWS = 400, 38_087

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.anonymize.history.dummies import Dummies
 from tokumei.core.seeds import generator
 from tokumei.data.history import History
 from tokumei.data.history_columns import SCHEMA
+from tokumei.methods.history.dummies import Dummies
 
 DAYS = 7
 SPREAD = 0.2

@@ -10,14 +10,9 @@ from typing import Any, Literal
 
 import polars as pl
 
-from tokumei.anonymize.history.delete import Delete
-from tokumei.anonymize.history.exchange_pseudonyms import ExchangePseudonyms
-from tokumei.anonymize.history.perturb import Perturb
-from tokumei.anonymize.history.pseudonyms import Pseudonyms
-from tokumei.anonymize.pipeline import Pipeline
-from tokumei.attack.judge import Verdict, judge
-from tokumei.attack.registry import HISTORY_ATTACKS
-from tokumei.attack.truth import truth_of
+from tokumei.attacks.judge import Verdict, judge
+from tokumei.attacks.registry import HISTORY_ATTACKS
+from tokumei.attacks.truth import truth_of
 from tokumei.contest.edition import (
     AttackRule,
     ContestTerms,
@@ -54,7 +49,12 @@ from tokumei.core.wording import choice_of
 from tokumei.data.files.pseudonyms import read_pseudonyms, write_pseudonyms
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_master
-from tokumei.measure.registry import HISTORY_UTILITIES
+from tokumei.measures.registry import HISTORY_UTILITIES
+from tokumei.methods.history.delete import Delete
+from tokumei.methods.history.exchange_pseudonyms import ExchangePseudonyms
+from tokumei.methods.history.perturb import Perturb
+from tokumei.methods.history.pseudonyms import Pseudonyms
+from tokumei.methods.pipeline import Pipeline
 from tokumei.report.evaluation import SAMPLE_ATTACKS, try_attacks
 
 PERIODS = range(FIRST_PERIOD, LAST_PERIOD + 1)

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from tokumei.anonymize.history.generalize import Generalize
-from tokumei.attack.generalized import GENERALIZED_ATTACKS
-from tokumei.attack.hypothesis import judge_guesses
+from tokumei.attacks.generalized import GENERALIZED_ATTACKS
+from tokumei.attacks.hypothesis import judge_guesses
 from tokumei.contest.edition import (
     ContestTerms,
     Edition,
@@ -33,7 +32,8 @@ from tokumei.core.seeds import generator
 from tokumei.data.files.generalized import cells_of
 from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
-from tokumei.measure.generalized_error import measure_generalized_error
+from tokumei.measures.generalized_error import measure_generalized_error
+from tokumei.methods.history.generalize import Generalize
 
 COARSE: Mapping[str, CoarseCells] = {
     "pseudonyms": CoarseCells(),

@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.chain import digest_of
 from tokumei.core.errors import InputError, NotAllowed, NotFound
-from tokumei.counting.class_counts import SIZE
 from tokumei.data.files.atomic import atomic_path
+from tokumei.engines.class_counts import SIZE
 from tokumei.exchange.desk import ANSWER, VERSION
 from tokumei.exchange.documents import Fields, parse_signed
 from tokumei.exchange.offering import read_release

@@ -16,8 +16,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
-from tokumei.counting.class_counts import SIZE
 from tokumei.data.files.atomic import write_text
+from tokumei.engines.class_counts import SIZE
 from tokumei.exchange.audit_log import HEAD
 from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder

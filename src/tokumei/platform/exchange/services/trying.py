@@ -21,7 +21,7 @@ from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.offer import Offer
 from tokumei.exchange.trying import Connection, Tried, connections, try_node
 from tokumei.exchange.zones import Zone
-from tokumei.hierarchy.lattice import Node
+from tokumei.hierarchies.lattice import Node
 from tokumei.platform.exchange.models import PublishedOffer, RequestState
 from tokumei.platform.exchange.services.offers import document_of
 

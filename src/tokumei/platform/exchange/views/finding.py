@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 from tokumei.core.errors import NotFound
 from tokumei.data.files.keys import fingerprint
 from tokumei.exchange.offer import Offer
-from tokumei.hierarchy.lattice import Node
+from tokumei.hierarchies.lattice import Node
 from tokumei.platform.access import UserRequest
 from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.models import PublishedOffer

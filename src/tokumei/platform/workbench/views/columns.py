@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_options
 from tokumei.data.history_columns import NEEDED, SCHEMA
-from tokumei.hierarchy.builders import BUILDERS
+from tokumei.hierarchies.registry import BUILDERS
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.files.shared import share

@@ -10,11 +10,11 @@ from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from tokumei.anonymize.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
-from tokumei.anonymize.steps import HistoryStep
-from tokumei.attack.registry import HISTORY_ATTACKS
+from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_options
+from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
+from tokumei.methods.steps import HistoryStep
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.messages import describe_error
 from tokumei.platform.workbench import drawing, editing, services

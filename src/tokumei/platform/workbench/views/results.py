@@ -14,8 +14,8 @@ from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from tokumei.anonymize.unseen import Unseen
 from tokumei.core.errors import InputError
+from tokumei.methods.unseen import Unseen
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.messages import describe_error

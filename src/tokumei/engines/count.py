@@ -1,0 +1,232 @@
+"""The two things an engine is asked for: count the classes of some columns, and write rows recoded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.data.files.beside import reading_beside
+from tokumei.data.files.csv import check_has_columns
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.table import Table
+from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.engine import NO_LABEL, Engine, Relation, WritePlan, connect
+from tokumei.engines.local import LocalEngine, LocalRelation
+from tokumei.engines.made_rows import SIZE, combinations_of, with_types
+from tokumei.engines.recoding import ClassRecoding, Recoding, no_label, read_as
+
+# What one cell of one class takes while classes are counted, decided about and joined; measured.
+CLASS_BYTES = 160
+# Combinations of which an engine with machines of its own makes rows: each machine is sent all of them.
+MOST_SENT = 100_000
+
+
+class TooManyClasses(InputError):
+    """There are more classes than fit into the memory of this machine."""
+
+
+def most_classes(n_columns: int) -> int:
+    """Return how many classes of so many columns fit into the memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (CLASS_BYTES * max(1, n_columns))
+
+
+def count_classes(
+    source: Any,
+    columns: Sequence[str] | str | None = None,
+    *,
+    recodings: Iterable[Recoding] = (),
+    sensitive: Sequence[str] | str = (),
+    engine: str | Engine = "local",
+    reading: Reading = AS_IT_IS,
+) -> ClassCounts:
+    """Count the classes of some columns on an engine, in one pass over the rows.
+
+    source: a frame, a file, the name of a table of the engine, or a `tk.Table`.
+    columns: those of a class; the quasi-identifiers of a `tk.Table` if not given.
+
+    With `sensitive` columns the values of each are counted per class, in one further pass each.
+
+    >>> import tokumei as tk
+    >>> tk.count_classes({"age": [31, 31, 52], "sex": ["f", "f", "m"]}, ["age", "sex"]).n_unique
+    1
+    """
+    if isinstance(source, Table):
+        columns = source.quasi_identifiers if columns is None else columns
+        source = source.frame
+    if columns is None:
+        raise InputError.of("columns to count the classes of, as tk.count_classes(data, ['age'])")
+    known = [columns] if isinstance(columns, str) else list(columns)
+    wanted = [sensitive] if isinstance(sensitive, str) else sensitive
+    with connect(engine) as opened:
+        relation = opened.open(source, reading)
+        return count_relation(relation, known, recodings=recodings, sensitive=wanted)
+
+
+def count_beside(
+    source: Any, columns: Sequence[str], *, reading: Reading, sensitive: Sequence[str] = ()
+) -> ClassCounts:
+    """Count the classes of another file than the one that the reading options were given for."""
+    is_file = isinstance(source, (str, Path))
+    own = reading_beside(source, reading, columns) if is_file else AS_IT_IS
+    return count_classes(source, columns, sensitive=sensitive, reading=own)
+
+
+def column_names(source: Any, *, engine: str | Engine = "local", reading: Reading = AS_IT_IS) -> list[str]:
+    """Return the names of the columns of a source, in its order."""
+    with connect(engine) as opened:
+        return list(opened.open(source, reading).schema)
+
+
+def count_relation(
+    relation: Relation,
+    columns: Sequence[str],
+    *,
+    recodings: Iterable[Recoding] = (),
+    sensitive: Sequence[str] = (),
+    most: int | None = None,
+) -> ClassCounts:
+    """Count the classes of some columns of rows that are open already; more than `most` are TooManyClasses."""
+    used = {recoding.column: recoding for recoding in recodings}
+    check_has_columns([*columns, *sensitive, *used], list(relation.schema), relation.name)
+    _check_once([*columns, *sensitive])
+    counts = _counted(relation, columns, used, most)
+    _check_labels(relation, counts, used)
+    return _with_histograms(relation, counts, sensitive, used)
+
+
+def _counted(
+    relation: Relation, columns: Sequence[str], recodings: Mapping[str, Recoding], most: int | None = None
+) -> ClassCounts:
+    texts = relation.few_texts(columns) if isinstance(relation, LocalRelation) and not recodings else None
+    if texts is not None:
+        counts = ClassCounts.of_rows(columns, texts)
+        _check_fits(counts.n_classes, most, relation, columns)
+        return counts
+    groups = relation.group_sizes(columns, recodings, most)
+    _check_fits(groups.height, most, relation, columns)
+    return ClassCounts.of_groups(columns, groups)
+
+
+def _check_fits(n_classes: int, most: int | None, relation: Relation, columns: Sequence[str]) -> None:
+    if most is not None and n_classes > most:
+        raise too_many_classes(relation, columns, most)
+
+
+def too_many_classes(relation: Relation, columns: Sequence[str], most: int) -> InputError:
+    """Make the error for more classes than `most`, with what to do."""
+    expected = (
+        f"at most {most:,} combinations of values, which fit into the memory of this machine: leave a column out, "
+        "or make its values coarser first"
+    )
+    return TooManyClasses.of(expected, file=relation.name, column=", ".join(columns))
+
+
+def with_histograms(
+    source: Any,
+    counts: ClassCounts,
+    sensitive: Sequence[str],
+    *,
+    along: ClassCounts | None = None,
+    engine: str | Engine = "local",
+    reading: Reading = AS_IT_IS,
+) -> ClassCounts:
+    """Count the values of further columns in each class of a source that is counted already, in one pass each.
+
+    along: counts that have all these columns, where there are any; then the source is not read.
+    """
+    if not sensitive:
+        return counts
+    if along is not None:
+        _check_once([*counts.columns, *sensitive])
+        for column in sensitive:
+            counts = counts.with_histogram(column, along.over([*counts.columns, column]))
+        return counts
+    with connect(engine) as opened:
+        relation = opened.open(source, reading)
+        check_has_columns(sensitive, list(relation.schema), relation.name)
+        _check_once([*counts.columns, *sensitive])
+        return _with_histograms(relation, counts, sensitive, {})
+
+
+def _with_histograms(
+    relation: Relation, counts: ClassCounts, sensitive: Sequence[str], recodings: Mapping[str, Recoding]
+) -> ClassCounts:
+    for column in sensitive:
+        pairs = [*counts.columns, column]
+        counts = counts.with_histogram(column, _counted(relation, pairs, recodings))
+    return counts
+
+
+def write_recoded(
+    source: Any,
+    recodings: Iterable[Recoding],
+    out: Path | str,
+    *,
+    columns: Sequence[str] | None = None,
+    without: pl.DataFrame | None = None,
+    is_shuffled: bool = False,
+    is_covered: bool = False,
+    classes: ClassRecoding | None = None,
+    counts: ClassCounts | None = None,
+    engine: str | Engine = "local",
+    reading: Reading = AS_IT_IS,
+) -> None:
+    """Write the rows of a source with some columns recoded, on an engine, as Parquet or CSV.
+
+    All columns are written, or those named; rows of the classes in `without`, given by recoded values, are left out.
+    The local engine keeps the order of rows unless they are shuffled; a database has none to keep.
+
+    is_covered: every value has a label, as whoever counted the rows knows; else that is looked up before, in a pass
+    for each column.
+    classes: what becomes of whole classes, in place of recodings of single columns.
+    counts: those of the source. Where they tell all that is released of it, shuffled rows are made from them, and the
+    source is not read again.
+    """
+    with connect(engine) as opened:
+        relation = opened.open(source, reading)
+        used = {recoding.column: recoding for recoding in recodings}
+        written = list(relation.schema) if columns is None else list(columns)
+        check_has_columns([*used, *written], list(relation.schema), relation.name)
+        for column, recoding in () if is_covered else used.items():
+            _check_covered(relation.distinct(column), recoding)
+        write_relation(relation, WritePlan(written, used, without, is_shuffled, classes), Path(out), counts=counts)
+
+
+def write_relation(relation: Relation, plan: WritePlan, out: Path, *, counts: ClassCounts | None = None) -> None:
+    """Write rows that are open already as planned, from their counts where these tell all that is released."""
+    known = combinations_of(counts, plan.columns) if counts is not None and plan.is_shuffled else None
+    if known is not None:
+        rows = LocalEngine().open(known).planned(replace(plan, columns=[*plan.columns, SIZE])).collect()
+        recoded = plan.recodings if plan.classes is None else plan.classes.values.columns
+        own = {column: relation.schema[column] for column in plan.columns if column not in recoded}
+        typed = with_types(rows, own)
+        if typed is not None and (not relation.writes_there or rows.drop(SIZE).n_unique() <= MOST_SENT):
+            relation.write_made(typed, out)
+            return
+    relation.write(plan, out)
+
+
+def _check_once(columns: Sequence[str]) -> None:
+    for index, column in enumerate(columns):
+        if column in columns[:index]:
+            raise InputError.of("each column once", value=column)
+
+
+def _check_labels(relation: Relation, counts: ClassCounts, recodings: Mapping[str, Recoding]) -> None:
+    """Raise for values without a label; only then are the distinct values asked for."""
+    for column, recoding in recodings.items():
+        if column in counts.columns and NO_LABEL in counts.domain(column):
+            _check_covered(relation.distinct(column), recoding)
+
+
+def _check_covered(values: pl.Series, recoding: Recoding) -> None:
+    known = read_as(recoding.values, values.dtype)
+    unknown = values.filter(values.is_not_null() & ~values.is_in(known.implode())).sort()
+    if len(unknown):
+        raise no_label(recoding.column, unknown)

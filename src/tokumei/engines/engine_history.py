@@ -1,0 +1,178 @@
+"""A history on an engine: numbered rows, and what is decided about them kept beside the work."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.core.seeds import key_of
+from tokumei.data.history_columns import SCHEMA, check_none_absent
+from tokumei.engines.chance import BASKET
+from tokumei.engines.draws import Draws, either, whole_number
+from tokumei.engines.staging import Staged
+
+# Columns that a row loses when it is deleted; what tells its place stays.
+CELLS = ("customer", "invoice", "date", "time", "item", "price", "quantity", "period", "first", "last")
+# A histogram of so many bits at once finds where to cut.
+CUT_BITS = 16
+
+
+@dataclass(frozen=True)
+class EngineHistory:
+    """The rows of a history as an expression of an engine; see `staging` for its columns."""
+
+    engine: Any
+    table: Any
+    staged: Staged
+    # Where results are kept that are used again.
+    folder: Path
+    # Rows have numbers below it, not all of which stand for a row once some were made up.
+    n_numbers: int
+    # Whether no row is deleted, which spares looking at customers where nothing else asks for them.
+    is_complete: bool
+    # What steps decided on their way, to be told with the release.
+    found: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> Any:
+        """The rows that are not deleted."""
+        return self.table if self.is_complete else self.table.filter(self.table.customer.notnull())
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The columns that the history has."""
+        return self.staged.roles
+
+    def draws(self, seed: int, *purpose: str) -> Draws:
+        """Return what is drawn for each row for a purpose, as it stands beside the rows."""
+        return Draws(tuple(self.table[name] for name in self.staged.drawn.columns_of(key_of(seed, *purpose))))
+
+    def basket_draws(self, seed: int, *purpose: str) -> Draws:
+        """Draw alike for all that a customer bought on a day: as it stands beside the rows, or else on the engine."""
+        key = key_of(seed, *purpose)
+        if key == self.staged.drawn.basket_key:
+            return Draws((self.table[BASKET],))
+        return Draws.of(self.engine, key, self.table.date, self.table.customer)
+
+    def keep(self, name: str, expression: Any) -> Any:
+        """Compute something once and keep it, beside the work or on the engine."""
+        return self.engine.keep(expression, self.folder / name)
+
+    def given(self, name: str, frame: pl.DataFrame) -> Any:
+        """Bring a frame before the engine, by a file beside the work."""
+        file = self.folder / f"{name}-given.parquet"
+        frame.write_parquet(file, compression="lz4")
+        return self.engine.table_of_parts([file])
+
+    def fetch(self, expression: Any) -> pl.DataFrame:
+        """Fetch a small result."""
+        found: pl.DataFrame = self.engine.fetch(expression)
+        return found
+
+    def without(self, gone: Any) -> EngineHistory:
+        """Delete the rows that a table names: missing in every column, in their place."""
+        marks = gone.select(gone_row=gone.row)
+        joined = self.table.left_join(marks, self.table.row == marks.gone_row)
+        cells = {name: either(joined.gone_row.notnull(), None, joined[name]) for name in CELLS}
+        return replace(self, table=joined.mutate(**cells).drop("gone_row"), is_complete=False)
+
+    def check_has(self, columns: Sequence[str], who: str, without: Mapping[str, str] | None = None) -> None:
+        """Refuse work that needs a column which the history does not have."""
+        check_none_absent(columns, set(columns) - set(self.roles), self.staged.name, who, without)
+
+
+def open_history(engine: Any, staged: Staged, folder: Path) -> EngineHistory:
+    """Open the staged rows of a history on an engine that runs SQL."""
+    table = engine.table_of_parts(sorted(Path(staged.folder).glob("*.parquet")))
+    if staged.is_whole:
+        table = table.mutate(quantity=table.quantity.cast("int64"))
+    if "time" in staged.roles:
+        # Where times stand in the dates, a block of midnights has none.
+        is_filled = table.customer.notnull() & table.time.isnull()
+        table = table.mutate(time=either(is_filled, whole_number(0), table.time))
+    # Products of draws need all 64 bits.
+    table = table.mutate(**{name: table[name].cast("int64") for name in staged.drawn.columns})
+    return EngineHistory(engine, table, staged, folder, staged.n_rows, staged.n_kept == staged.n_rows)
+
+
+def open_in_place(engine: Any, source: Path | str, folder: Path) -> EngineHistory | None:
+    """Open a Parquet file that has the columns of a history in their types, on an engine that numbers its rows.
+
+    None where the file must be read and checked in blocks: for other columns and types, and where a cell is missing
+    that may not be, since there the line is told. Times of day are not read: nothing that is measured needs them.
+    """
+    path = Path(source)
+    if not hasattr(engine, "numbered_rows") or not path.is_file() or path.suffix != ".parquet":
+        return None
+    schema = pl.read_parquet_schema(path)
+    kinds = {**SCHEMA, **({"quantity": pl.Float64()} if schema.get("quantity") == pl.Float64() else {})}
+    roles = tuple(role for role in SCHEMA if role in schema)
+    if not {"customer", "date"} <= set(roles) or any(schema[role] != kinds[role] for role in roles):
+        return None
+    # Engines take names that differ in the case of letters for one, and number rows under a name of their own.
+    folded = {name.lower() for name in schema}
+    if len(folded) < len(schema) or folded & {"row", "file_row_number"}:
+        return None
+    rows = engine.numbered_rows(path)
+    texts = [rows[role] == "" for role in roles if kinds[role] == pl.String()]
+    counts = {role: rows[role].count() for role in roles}
+    empties = {f"empty_{at}": one.sum() for at, one in enumerate(texts)}
+    found = engine.fetch(rows.aggregate(n=rows.count(), **counts, **empties)).row(0, named=True)
+    n_kept = int(found["customer"])
+    if any(found[name] for name in empties) or any(found[role] not in (0, n_kept) for role in roles):
+        return None
+    if any(found[role] != n_kept for role in ("customer", "date")):
+        return None
+    date = rows.date
+    day = date.delta(datetime.date(1970, 1, 1), unit="day").cast("int64")
+    period = date.year().cast("int64") * 12 + date.month().cast("int64") - 1
+    cells = {"date": day, "period": period, "first": day - date.day().cast("int64") + 1}
+    table = rows.mutate(**cells)
+    present = tuple(role for role in roles if not n_kept or found[role])
+    left_out = tuple(name for name in schema if name not in SCHEMA)
+    is_whole = schema.get("quantity") != pl.Float64()
+    staged = Staged(str(folder), str(source), int(found["n"]), n_kept, present, is_whole, left_out)
+    return EngineHistory(engine, table, staged, folder, staged.n_rows, n_kept == staged.n_rows)
+
+
+def first_rows(history: EngineHistory, candidates: Any, orders: Mapping[str, int], n: int) -> Any:
+    """Return exactly n rows of a kept table, the first by columns of whole numbers (name → bits), then by row.
+
+    Passes over the table count how many rows begin with which bits until the cut is found; nothing is sorted.
+    """
+    chosen: Any = None
+    tied = candidates
+    for column, bits in orders.items():
+        cut, n = _cut(history, tied, column, bits, n)
+        below = tied.filter(tied[column] < whole_number(cut)).select("row")
+        chosen = below if chosen is None else chosen.union(below)
+        tied = tied.filter(tied[column] == whole_number(cut))
+    rows = history.fetch(tied.select("row").order_by("row").limit(n)) if n else None
+    if rows is not None and rows.height:
+        last = int(rows["row"][-1])
+        chosen = chosen.union(tied.filter(tied.row <= whole_number(last)).select("row"))
+    return chosen
+
+
+def _cut(history: EngineHistory, table: Any, column: str, bits: int, n: int) -> tuple[int, int]:
+    """Find the value up to which fewer than n rows lie, and how many of those that have it make n."""
+    prefix, shift = 0, bits
+    while shift:
+        step_bits = min(CUT_BITS, shift)
+        above, shift = shift, shift - step_bits
+        inside = table.filter((table[column] >> above) == whole_number(prefix)) if above < bits else table
+        counted = history.fetch(
+            inside.select(bucket=inside[column] >> shift if shift else inside[column])
+            .group_by("bucket")
+            .aggregate(n=lambda rows: rows.count())
+        ).sort("bucket")
+        sums = counted["n"].cum_sum()
+        at = min(int((sums < n).sum()), counted.height - 1)
+        prefix = int(counted["bucket"][at])
+        n -= int(sums[at - 1]) if at else 0
+    return prefix, n

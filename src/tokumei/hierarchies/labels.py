@@ -1,0 +1,136 @@
+"""The words of a level: how an interval and a run of values are written.
+
+| what | label |
+|---|---|
+| whole numbers from 20 up to 24 | `20-24` |
+| whole numbers from -5 up to -1 | `-5..-1` |
+| the whole number 20 alone | `20` |
+| all numbers from 2.5 up to, but without, 5 | `[2.5, 5)` |
+| all numbers from 2.5 up to 5 | `[2.5, 5]` |
+| the values from apple to cherry | `apple..cherry` |
+
+Labels that others write are read as well: `[2.5, 5[`, `]2.5, 5]`, `(2.5, 5]`, `<18`, `>=80`, and sets as `{a;b}` or
+`{a, b}`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+from tokumei.hierarchies.leaves import LARGEST_NUMBER, NUMBER, read_number
+
+Span = tuple[str, str]
+"""The first and the last of a run of values."""
+
+# The least float has 324 places after the point, and sums of floats have no more.
+ENOUGH_DIGITS = 700
+
+# Nobody writes longer numbers, and reading them costs the square of their length.
+LONGEST_LABEL = 2 * ENOUGH_DIGITS + 10
+
+# A hyphen joins numbers without a sign; two dots join any.
+WHOLE_RANGES = (
+    re.compile(r"(?P<low>[0-9]{1,30})-(?P<high>[0-9]{1,30})"),
+    re.compile(r"(?P<low>-?[0-9]{1,30})\.\.(?P<high>-?[0-9]{1,30})"),
+)
+# An end belongs to the range if its bracket is turned towards it.
+RANGES = (
+    *WHOLE_RANGES,
+    re.compile(rf"(?P<left>[\[(\]])(?P<low>{NUMBER.pattern}), ?(?P<high>{NUMBER.pattern})(?P<right>[\])\[])"),
+)
+BOUNDS = re.compile(rf"(?P<mark><=|<|>=|>|≤|≥) ?(?P<number>{NUMBER.pattern})")
+# Beyond every number that a column may hold.
+ENDLESS = Fraction(10 * int(LARGEST_NUMBER))
+
+
+def number_label(number: Fraction) -> str:
+    """Write a decimal fraction with all its digits and no more."""
+    if number.denominator == 1:
+        return str(number.numerator)
+    with localcontext(prec=ENOUGH_DIGITS):
+        return f"{(Decimal(number.numerator) / Decimal(number.denominator)).normalize():f}"
+
+
+def interval_label(low: Fraction, end: Fraction, *, is_whole: bool) -> str:
+    """Write the interval from `low` up to, but without, `end`; whole numbers are written with the last one in it."""
+    if not is_whole:
+        return f"[{number_label(low)}, {number_label(end)})"
+    return whole_label(low, end - 1)
+
+
+def whole_label(first: Fraction, last: Fraction) -> str:
+    """Write the whole numbers from first to last, both included."""
+    return joined_whole(number_label(first), number_label(last))
+
+
+def joined_whole(first: str, last: str) -> str:
+    """Write a range of whole numbers that are written already."""
+    if first == last:
+        return first
+    # A minus sign and a hyphen side by side are hard to tell apart.
+    mark = ".." if first.startswith("-") else "-"
+    return f"{first}{mark}{last}"
+
+
+def span_label(span: Span) -> str:
+    """Write a run of values by its first and its last."""
+    first, last = span
+    return first if first == last else f"{first}..{last}"
+
+
+def merged_spans(spans: Sequence[Span], size: int) -> list[Span]:
+    """Merge so many runs at a time, in order; the last may get fewer."""
+    starts = range(0, len(spans), size)
+    return [(spans[start][0], spans[min(start + size, len(spans)) - 1][1]) for start in starts]
+
+
+@dataclass(frozen=True)
+class NumberRange:
+    """The numbers that a label covers, from `low` up to `high`, each of which belongs to them unless it is open."""
+
+    low: Fraction
+    high: Fraction
+    is_open: bool = False
+    is_open_below: bool = False
+
+
+def read_range(label: str) -> NumberRange | None:
+    """Read the label of an interval or of a run of whole numbers; None for any other label."""
+    if len(label) > LONGEST_LABEL:
+        return None
+    if bound := BOUNDS.fullmatch(label):
+        return _read_bound(bound["mark"], bound["number"])
+    found = next((found for form in RANGES if (found := form.fullmatch(label))), None)
+    if found is None:
+        return None
+    low, high = read_number(found["low"]), read_number(found["high"])
+    if low is None or high is None:
+        return None
+    is_open, is_open_below = label.endswith((")", "[")), label.startswith(("(", "]"))
+    # A range that is upside down, or open and of one point, covers nothing: nobody means that.
+    is_some = low < high or (low == high and not is_open and not is_open_below)
+    return NumberRange(low, high, is_open, is_open_below) if is_some else None
+
+
+def _read_bound(mark: str, text: str) -> NumberRange | None:
+    number = read_number(text)
+    if number is None or abs(number) > LARGEST_NUMBER:
+        return None
+    if mark in ("<", "<=", "≤"):
+        return NumberRange(-ENDLESS, number, is_open=mark == "<")
+    return NumberRange(number, ENDLESS, is_open_below=mark == ">")
+
+
+def set_members(label: str) -> list[str] | None:
+    """Return the members of a set, as `{a;b}` or `{a, b}`; None for any other label.
+
+    >>> set_members("{a;b}"), set_members("{a, b}"), set_members("a")
+    (['a', 'b'], ['a', 'b'], None)
+    """
+    if not (len(label) > 1 and label.startswith("{") and label.endswith("}")):
+        return None
+    return label[1:-1].split(";") if ";" in label else [member.strip() for member in label[1:-1].split(",")]

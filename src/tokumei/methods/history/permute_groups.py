@@ -1,0 +1,310 @@
+"""Purchases dealt out evenly within groups of like customers: the share that anybody can find is bounded by proof."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from tokumei.core.errors import InputError, PromiseBroken
+from tokumei.core.seeds import generator
+from tokumei.data.history import History
+from tokumei.data.release import Recipe, Release
+from tokumei.engines.item_sets import Ints
+from tokumei.methods.history._like_months import group_like_months
+from tokumei.methods.pseudonymizing import release_under_pseudonyms
+
+OPEN = -1
+
+
+@dataclass(frozen=True)
+class PermuteGroups:
+    """Cut groups of customers with like months to equal numbers of rows and deal their purchases out among them.
+
+    | original       | released, one group of a and b |
+    |----------------|--------------------------------|
+    | a, 2 May, tea  | P1, 3 May, soap                |
+    | a, 9 May, jam  | P1, 2 May, tea                 |
+    | a, 9 May, oil  | (cut)                          |
+    | b, 3 May, soap | P2, 9 May, jam                 |
+    | b, 3 May, rice | P2, 3 May, rice                |
+
+    In each month all customers of a group keep as many rows as the one with the fewest, and each of the group's
+    pseudonyms gets that many of the group's purchases, evenly from everybody. A pseudonym lives for the whole time.
+    Customers whom it would cost most to group are left open: their rows stay as they are.
+
+    **The bound.** Whoever attacks, knowing whatever of the original and of the method but its seed, is expected to find
+    at most (open + groups) / n of the n customers, in all months of each. *Proof.* What each pseudonym of a group gets
+    is drawn from the group's purchases before it is known whose pseudonym it is: pseudonyms have equal numbers of rows
+    in every month, at most what each customer of the group has there, so that any of them can stand in the place of
+    any customer. Then they are handed to the g customers by a permutation π that is uniform and independent of all
+    else. The published rows are the same for every π, only the truth differs. So a guess, which is made from the
+    published rows, is independent of π, and is right about one customer with the chance 1/g at most, whatever it is;
+    over the g customers of a group this adds up to 1. Groups are found in the same way, and of the open at most all,
+    hence at most open + groups customers in expectation. Guesses of one pseudonym each have at most the variance 1 in
+    a group, so that the share found has at most the standard deviation √groups / n about its expectation. ∎
+
+    The bound holds of the published rows, which are shuffled; the release beside the original is the publisher's.
+    It speaks of *who is who*, not of what was bought. Dealt out by `baskets`, the rows of a basket mostly stay
+    together: who knows some rows of a basket learns the rest, though not under whose pseudonym (see the measure
+    `basket inference` of attacks on histories). Dealt out by `rows`, baskets are broken too, and times and invoices
+    that would join them again are hidden.
+
+    Groups are searched: from every customer alone, the two groups that lose the fewest rows are merged until the
+    bound holds, so that how many customers to a group and how many stay open come out of what they cost.
+    """
+
+    # As much as is held tolerable for a recipient who is trusted (CHEO); what is published needs less.
+    bound: float = field(
+        default=0.33, metadata={"help": "Largest share of customers any attacker may be expected to find."}
+    )
+    smallest: int = field(
+        default=2, metadata={"help": "Fewest customers in a group: each is found with chance 1/g at most."}
+    )
+    most_open: float = field(
+        default=1.0,
+        metadata={"help": "Largest share of customers left open, 0 to 1; the bound limits them in any case."},
+    )
+    deals: Literal["rows", "baskets"] = field(
+        default="rows", metadata={"help": "Deal out single rows, or whole baskets (a customer's rows of a day)."}
+    )
+
+    def anonymize(self, original: History, *, seed: int) -> Release:
+        """Cut, deal out, hand out under pseudonyms, and recount the bound on what came out."""
+        self._check_options()
+        groups = self.group(original)
+        dealt = deal(original, groups, self.deals, generator(seed, "permute-groups", "deal"))
+        holders = draw_holders(groups, generator(seed, "permute-groups", "hand out"))
+        release = hand_out(original, groups, dealt, holders, hides_baskets=self.deals == "rows", seed=seed)
+        found = {**groups.promise, "rows_cut": int(original.kept.height - release.frame["customer"].count())}
+        check_equal_counts(groups, release)
+        return Release(
+            release.frame, Recipe("permute-groups", asdict(self), seed, found=found), release.rows, release.pseudonyms
+        )
+
+    def group(self, original: History) -> Groups:
+        """Find the groups that keep most rows under the bound."""
+        customers, n_rows = rows_by_month(original)
+        n = len(customers)
+        # A hair is added, since 0.29 · 100 is 28.999….
+        most_found, most_open = (math.floor(share * n + 1e-9) for share in (self.bound, self.most_open))
+        labels = group_like_months(n_rows, most_found=most_found, smallest=self.smallest, most_open=most_open)
+        return Groups(customers, n_rows, labels)
+
+    def _check_options(self) -> None:
+        for name in ("bound", "most_open"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError.of("a share from 0 to 1", option=name, value=getattr(self, name))
+        if self.smallest < 2:
+            raise InputError.of("at least two customers in a group", option="smallest", value=self.smallest)
+        if self.deals not in ("rows", "baskets"):
+            raise InputError.of("rows or baskets", option="deals", value=self.deals)
+
+
+def rows_by_month(original: History) -> tuple[pl.Series, Ints]:
+    """Return the customers in alphabetical order and the rows of each (down) in each month (across)."""
+    customers = pl.Series("customer", original.customers, pl.String)
+    n_rows = np.zeros((len(customers), len(original.periods)), np.int64)
+    rows = original.frame.select("customer", period=original.period).drop_nulls()
+    rows = rows.join(pl.DataFrame({"customer": customers, "at": np.arange(len(customers))}), on="customer")
+    np.add.at(n_rows, (rows["at"].to_numpy(), rows["period"].to_numpy() - (original.periods or [0])[0]), 1)
+    return customers, n_rows
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Customers in alphabetical order, their rows in each month, and the group of each (−1: left open)."""
+
+    customers: pl.Series
+    n_rows: Ints
+    labels: Ints
+
+    @property
+    def members(self) -> list[Ints]:
+        """The customers of each group, by number."""
+        order = np.argsort(self.labels, kind="stable")
+        order = order[self.labels[order] >= 0]
+        return np.split(order, np.flatnonzero(np.diff(self.labels[order])) + 1) if len(order) else []
+
+    @property
+    def promise(self) -> dict[str, Any]:
+        """The bound, what it is made of, and how far a draw may lie from it."""
+        n, n_open, n_groups = len(self.labels), int((self.labels == OPEN).sum()), len(self.members)
+        return {
+            "bound": (n_open + n_groups) / max(1, n),
+            "bound_deviation": math.sqrt(n_groups) / max(1, n),
+            "open": n_open,
+            "groups": n_groups,
+            "smallest_group": min((len(one) for one in self.members), default=0),
+        }
+
+
+def deal(original: History, groups: Groups, deals: str, rng: np.random.Generator) -> pl.DataFrame:
+    """Deal the purchases of each group out to as many bundles as it has customers.
+
+    Gives the columns row (of the original), period, group and bundle; open customers are not among them. In every month
+    the bundles of a group have as many rows as its customer with the fewest, taken evenly from all.
+    """
+    rows = _rows_of_groups(original, groups)
+    size, least = rows["size"].to_numpy(), rows["least"].to_numpy()
+    who, period = rows["number"].to_numpy(), rows["period"].to_numpy()
+    # All rows of a basket get one number, so that baskets stay together in the order that is drawn.
+    basket = (
+        np.arange(rows.height)
+        if deals == "rows"
+        else rows.select(pl.struct("number", "date").rank("dense")).to_series().to_numpy()
+    )
+    drawn = rng.random(int(basket.max(initial=0)) + 1)[basket]
+    order = np.lexsort((np.arange(rows.height), drawn, period, who))
+    rank = np.empty(rows.height, np.int64)
+    rank[order] = _rank_in_runs(who[order], period[order])
+    turn = np.empty(rows.height, np.int64)
+    turn[order] = _turn_in_runs(who[order], period[order], basket[order])
+    kept = np.flatnonzero(rank < least)
+    # Each turn begins with another customer, and each month too: this is what makes the dealing even.
+    seat = (rows["seat"].to_numpy() + turn + period) % np.maximum(1, size)
+    group = rows["group"].to_numpy()
+    kept = kept[np.lexsort((rank[kept], seat[kept], turn[kept], period[kept], group[kept]))]
+    place = _rank_in_runs(group[kept], period[kept])
+    bundle = seat[kept] if deals == "rows" else place // np.maximum(1, least[kept])
+    return rows[kept].select("row", "period", "group", pl.Series("bundle", bundle))
+
+
+def draw_holders(groups: Groups, rng: np.random.Generator) -> list[Ints]:
+    """Draw for each group which customer gets which bundle: the permutation that nobody can know."""
+    return [rng.permutation(members) for members in groups.members]
+
+
+def hand_out(
+    original: History, groups: Groups, dealt: pl.DataFrame, holders: list[Ints], *, hides_baskets: bool, seed: int
+) -> Release:
+    """Put the bundles in the place of their holders' rows, each bundle under a pseudonym of its own."""
+    holder = np.concatenate([*holders, np.zeros(0, np.int64)]).astype(np.int64)
+    moved = put_in_place(original, groups, dealt, holders, hides_baskets=hides_baskets)
+    recipe = Recipe("permute-groups", {}, seed)
+    return release_under_pseudonyms(moved, _lives(original, groups, holder), recipe=recipe, seed=seed)
+
+
+def put_in_place(
+    original: History, groups: Groups, dealt: pl.DataFrame, holders: list[Ints], *, hides_baskets: bool
+) -> History:
+    """Put the bundles in the place of their holders' rows, still under the holders' own names.
+
+    Which of a holder's rows a purchase replaces is nobody's to see; those near in date and price are chosen.
+    """
+    firsts = np.cumsum([0, *(len(one) for one in groups.members)])
+    holder = np.concatenate([*holders, np.zeros(0, np.int64)]).astype(np.int64)
+    frame = original.frame
+    source = np.where(frame["customer"].is_null().to_numpy(), -1, np.arange(original.n_rows))
+    slots = _rows_of_groups(original, groups).sort("number", "period", "date", "price", "row")
+    source[slots["row"].to_numpy()] = -1
+    life = firsts[dealt["group"].to_numpy()] + dealt["bundle"].to_numpy()
+    contents = dealt.with_columns(
+        pl.Series("holder", holder[life]),
+        pl.Series("date", frame["date"].gather(dealt["row"])),
+        pl.Series("price", frame["price"].gather(dealt["row"])),
+    ).sort("holder", "period", "date", "price", "row")
+    cells = slots.group_by("number", "period", maintain_order=True).agg(n=pl.len())
+    cells = cells.with_columns(start=pl.col("n").cum_sum() - pl.col("n"))
+    cells = contents.join(cells, left_on=["holder", "period"], right_on=["number", "period"], maintain_order="left")
+    rank = _rank_in_runs(cells["holder"].to_numpy(), cells["period"].to_numpy())
+    n_here = cells.select(pl.len().over("holder", "period")).to_series().to_numpy()
+    # Spread over the holder's rows in order of time: strictly rising, since there are no more purchases than rows.
+    spread = ((2 * rank + 1) * cells["n"].to_numpy()) // (2 * np.maximum(1, n_here))
+    source[slots["row"].to_numpy()[cells["start"].to_numpy() + spread]] = cells["row"].to_numpy()
+    return _moved(original, source, groups, hides_baskets=hides_baskets)
+
+
+def check_equal_counts(groups: Groups, release: Release) -> None:
+    """Recount on the release that all customers of a group have equal numbers of rows in every month."""
+    rows = release.frame.select(pseudonym="customer", period=History(release.frame).period).drop_nulls()
+    counts = rows.group_by("pseudonym", "period").agg(n=pl.len())
+    names = pl.DataFrame({"customer": groups.customers, "group": groups.labels}).filter(pl.col("group") >= 0)
+    truth = (release.pseudonyms if release.pseudonyms is not None else pl.DataFrame()).join(names, on="customer")
+    found = truth.join(counts, on=["pseudonym", "period"], how="left")
+    sizes = pl.DataFrame({"group": np.arange(len(groups.members)), "size": [len(one) for one in groups.members]})
+    by_month = found.group_by("group", "period").agg(pl.col("n").n_unique(), present=pl.len()).join(sizes, on="group")
+    if by_month.filter((pl.col("n") > 1) | (pl.col("present") != pl.col("size"))).height:
+        raise PromiseBroken("Customers of one group differ in their numbers of rows, so that the bound does not hold.")
+
+
+def _rows_of_groups(original: History, groups: Groups) -> pl.DataFrame:
+    """Return the rows of grouped customers, each with its group, the seat in it, and the least rows there."""
+    members = groups.members
+    number = np.concatenate([*members, np.zeros(0, np.int64)]).astype(np.int64)
+    sizes = np.array([len(one) for one in members], np.int64)
+    who = pl.DataFrame(
+        {
+            "customer": groups.customers.gather(number),
+            "number": number,
+            "group": np.repeat(np.arange(len(members)), sizes),
+            "size": np.repeat(sizes, sizes),
+            "seat": np.concatenate([*(np.arange(size) for size in sizes), np.zeros(0, np.int64)]).astype(np.int64),
+        }
+    )
+    first = (original.periods or [0])[0]
+    rows = original.frame.select("customer", "date", "price", period=original.period - first)
+    rows = rows.with_row_index("row").with_columns(pl.col("row", "period").cast(pl.Int64))
+    found = rows.join(who, on="customer", how="inner", maintain_order="left")
+    least = np.zeros((len(members), groups.n_rows.shape[1]), np.int64)
+    for at, one in enumerate(members):
+        least[at] = groups.n_rows[one].min(axis=0)
+    return found.with_columns(least=pl.Series(least[found["group"].to_numpy(), found["period"].to_numpy()]))
+
+
+def _moved(original: History, source: Ints, groups: Groups, *, hides_baskets: bool) -> History:
+    """Write the purchase of the source row in the place of each row; −1 leaves it deleted."""
+    frame = original.frame
+    is_kept = pl.Series(source >= 0)
+    moved = frame.drop("customer")[np.maximum(source, 0)] if frame.height else frame.drop("customer")
+    moved = moved.with_columns(frame["customer"]).select(frame.columns)
+    if hides_baskets and groups.members:
+        is_open = moved["customer"].is_in(groups.customers.filter(pl.Series(groups.labels == OPEN)).to_list())
+        time = pl.when(pl.col("time").is_not_null()).then(pl.time(0, 0))
+        moved = moved.with_columns(pl.when(is_open).then("time").otherwise(time).alias("time"))
+        # Of everybody, since a column that only some rows have cannot be read again.
+        if frame["invoice"].drop_nulls().n_unique() > 1:
+            moved = moved.with_columns(invoice=pl.lit(None, frame.schema["invoice"]))
+    return History(moved.with_columns(pl.when(is_kept).then(pl.all())), original.name)
+
+
+def _lives(original: History, groups: Groups, holder: Ints) -> pl.DataFrame:
+    """Name the life of each customer: the bundle that was handed out, so that pseudonyms belong to bundles."""
+    life = np.empty(len(groups.labels), np.int64)
+    life[holder] = np.arange(len(holder))
+    is_open = groups.labels == OPEN
+    life[is_open] = len(holder) + np.arange(int(is_open.sum()))
+    by_customer = pl.DataFrame({"customer": groups.customers, "life": life})
+    periods = pl.DataFrame({"period": original.periods}, schema={"period": pl.Int32})
+    return by_customer.join(periods, how="cross")
+
+
+def _rank_in_runs(*keys: Ints) -> Ints:
+    """Count from 0 within each run of equal keys."""
+    n = len(keys[0])
+    is_first = _is_first(*keys)
+    starts = np.maximum.accumulate(np.where(is_first, np.arange(n), 0)) if n else np.zeros(0, np.int64)
+    rank: Ints = np.arange(n) - starts
+    return rank
+
+
+def _turn_in_runs(who: Ints, period: Ints, basket: Ints) -> Ints:
+    """Count the baskets from 0 within each customer and month."""
+    if not len(who):
+        return np.zeros(0, np.int64)
+    begins = np.cumsum(_is_first(who, period, basket))
+    starts = np.maximum.accumulate(np.where(_is_first(who, period), begins, 0))
+    turn: Ints = begins - starts
+    return turn
+
+
+def _is_first(*keys: Ints) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Mark the start of each run of equal keys."""
+    is_first = np.zeros(len(keys[0]), bool)
+    is_first[:1] = True
+    for key in keys:
+        is_first[1:] |= key[1:] != key[:-1]
+    return is_first

@@ -1,0 +1,225 @@
+"""Rows, or classes that were counted elsewhere, as the task of a local recoding: the same task either way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.engines.class_counts import ClassCounts, Histogram
+from tokumei.engines.grouping import group_rows
+from tokumei.engines.recoding import read_as
+from tokumei.hierarchies.hierarchy import Hierarchy, Level
+from tokumei.hierarchies.leaves import leaf_texts, numbers_of, read_number
+from tokumei.measures.requirement import Requirement, population_of, with_population
+from tokumei.methods.local.grid import Grid
+from tokumei.methods.local.task import (
+    Codes,
+    Ints,
+    LocalAttribute,
+    LocalTask,
+    counts_of_groups,
+    histogram_of_groups,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedRows:
+    """The rows of a frame, or classes of rows, as a task, and the class of each there."""
+
+    task: LocalTask
+    class_of: Ints
+
+
+def encode_rows(
+    frame: pl.DataFrame,
+    hierarchies: Mapping[str, Hierarchy],
+    requirements: Sequence[Requirement],
+    *,
+    sensitive: Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    suppression: float = 0.0,
+    weights: Mapping[str, float] | None = None,
+) -> EncodedRows:
+    """Make the task of a frame; a value that its hierarchy does not hold is an InputError."""
+    given = _Given(
+        frame.height,
+        lambda name: frame[name],
+        lambda tree: _leaf_codes(tree, frame[tree.attribute]),
+        None,
+        lambda name, class_of, n_classes: _histogram(class_of, frame[name], n_classes),
+    )
+    return _encoded(given, hierarchies, requirements, sensitive, numeric, suppression, weights)
+
+
+def encode_classes(
+    counts: ClassCounts,
+    hierarchies: Mapping[str, Hierarchy],
+    requirements: Sequence[Requirement],
+    *,
+    numeric: Sequence[str] = (),
+    suppression: float = 0.0,
+    weights: Mapping[str, float] | None = None,
+    grids: Mapping[str, Grid] | None = None,
+) -> EncodedRows:
+    """Make the task of rows that were counted on their engine: the one that the rows themselves would make.
+
+    grids: of numeric columns, where these classes are a part of a table that has them.
+
+    >>> import tokumei as tk
+    >>> counts = tk.count_classes({"age": [31, 31, 52]}, ["age"])
+    >>> encode_classes(counts, {"age": flat_hierarchy("age", counts.domain("age"))}, []).task.sizes.tolist()
+    [2, 1]
+    """
+
+    def leaves(tree: Hierarchy) -> Codes:
+        index = counts.columns.index(tree.attribute)
+        codes: Codes = _leaf_codes(tree, counts.domains[index])[counts.codes[index]]
+        return codes
+
+    given = _Given(
+        counts.n_classes,
+        counts.domain,
+        leaves,
+        counts.sizes,
+        lambda name, class_of, n_classes: histogram_of_groups(counts.histograms[name], class_of, n_classes),
+    )
+    encoded = _encoded(given, hierarchies, requirements, list(counts.histograms), numeric, suppression, weights)
+    attributes = tuple(replace(one, grid=(grids or {}).get(one.name)) for one in encoded.task.attributes)
+    return replace(encoded, task=replace(encoded.task, attributes=attributes))
+
+
+def people_domain(population: ClassCounts, values: pl.Series) -> pl.Series:
+    """Convert the values of a population to the type of a table's column; one that does not fit is an InputError."""
+    theirs = population.domain(values.name)
+    if theirs.dtype.is_numeric() and values.dtype.is_numeric():
+        read = theirs.cast(values.dtype, strict=False)
+        # A fraction must not become a whole number.
+        is_same = (read.cast(theirs.dtype, strict=False) == theirs).fill_null(False)
+    else:
+        read = read_as(theirs.cast(pl.String), values.dtype)
+        is_same = read.is_not_null()
+    for value in theirs.filter(theirs.is_not_null() & ~is_same)[:1]:
+        raise InputError.of(f"a value of type {values.dtype} in the population", column=values.name, value=value)
+    return read.alias(values.name)
+
+
+def flat_hierarchy(attribute: str, values: pl.Series) -> Hierarchy:
+    """Return a hierarchy for a column without one: the values themselves, and nothing at all."""
+    leaves = leaf_texts(attribute, values)
+    return Hierarchy.of_levels(attribute, [leaves]).with_top()
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """What is encoded: how many, the values by column, their leaves, how many rows each stands for, histograms."""
+
+    n: int
+    values: Callable[[str], pl.Series]
+    leaves: Callable[[Hierarchy], Codes]
+    # None where each is one row.
+    sizes: Ints | None
+    histogram: Callable[[str, Ints, int], Histogram]
+
+
+def _encoded(
+    given: _Given,
+    hierarchies: Mapping[str, Hierarchy],
+    requirements: Sequence[Requirement],
+    sensitive: Sequence[str],
+    numeric: Sequence[str],
+    suppression: float,
+    weights: Mapping[str, float] | None,
+) -> EncodedRows:
+    trees = [_in_order(tree) if name in numeric else tree for name, tree in hierarchies.items()]
+    populations = [population_of(one) for one in requirements]
+    people = [one.over(list(hierarchies)) for one in populations if one is not None]
+    columns = []
+    for index, tree in enumerate(trees):
+        own = given.leaves(tree)
+        values = given.values(tree.attribute)
+        others = [_leaf_codes(tree, people_domain(one, values))[one.codes[index]] for one in people]
+        columns.append(np.concatenate([own, *others]))
+    n_all = given.n + sum(one.n_classes for one in people)
+    grouping = group_rows(columns, [len(tree.leaves) + 1 for tree in trees], n_all)
+    group_of, a_row_of = grouping.group_of, grouping.a_row_of
+    class_of = group_of[: given.n]
+    # Added up as floats, which is exact below 2^53 rows.
+    sizes = np.bincount(class_of, given.sizes, minlength=len(a_row_of)).astype(np.int64)
+    attributes = tuple(
+        LocalAttribute(tree, tree.attribute in numeric, codes[a_row_of])
+        for tree, codes in zip(trees, columns, strict=True)
+    )
+    counts = ClassCounts(
+        tuple(hierarchies),
+        tuple(pl.Series(tree.attribute, [*tree.leaves, None], pl.String) for tree in trees),
+        np.array([one.leaf_of for one in attributes], np.int32).reshape(len(attributes), len(sizes)),
+        sizes,
+        {name: given.histogram(name, class_of, len(sizes)) for name in sensitive},
+    )
+    told = _with_population_sizes(requirements, people, group_of[given.n :], len(sizes))
+    n_may_suppress = math.floor(suppression * int(sizes.sum()) + 1e-9)
+    return EncodedRows(LocalTask(attributes, counts, told, n_may_suppress, weights), class_of)
+
+
+def _in_order(tree: Hierarchy) -> Hierarchy:
+    """Sort the leaves of a hierarchy by their numbers."""
+    floats = numbers_of(tree)
+    indices = np.argsort(floats, kind="stable")
+    if len(np.unique(floats)) < len(floats):
+        # Long numbers may share a float and differ.
+        numbers = [read_number(leaf) or Fraction(0) for leaf in tree.leaves]
+        indices = np.array(sorted(range(len(numbers)), key=numbers.__getitem__))
+    if (indices == np.arange(len(indices))).all():
+        return tree
+    return Hierarchy(
+        tree.attribute,
+        tuple(Level.of([level.labels[code] for code in level.codes[indices]]) for level in tree.levels),
+    )
+
+
+def _leaf_codes(tree: Hierarchy, values: pl.Series) -> Codes:
+    """Return the leaf of each value, one past the last for a missing one."""
+    domain = values.unique()
+    recoding = tree.recoding(0)
+    # Labels of level 0 are the leaves as the hierarchy writes them, whatever the type of the column.
+    labels = recoding.labels_of(domain)
+    index = {leaf: code for code, leaf in enumerate(tree.leaves)}
+    pairs = zip(domain, labels, strict=True)
+    codes = [len(index) if value is None else index[str(label)] for value, label in pairs]
+    table = pl.DataFrame({"value": domain, "code": pl.Series(codes, dtype=pl.Int32)})
+    found = pl.DataFrame({"value": values}).join(table, on="value", how="left", nulls_equal=True, maintain_order="left")
+    return found["code"].to_numpy()
+
+
+def _histogram(class_of: Ints, values: pl.Series, n_classes: int) -> Histogram:
+    domain = values.unique().sort(nulls_last=True)
+    table = pl.DataFrame({"value": domain, "code": np.arange(len(domain), dtype=np.int32)})
+    asked = pl.DataFrame({"value": values})
+    codes = asked.join(table, on="value", how="left", nulls_equal=True, maintain_order="left")["code"].to_numpy()
+    pairs = group_rows([class_of.astype(np.int32), codes], [n_classes, len(domain)], len(codes))
+    first = pairs.a_row_of
+    return Histogram(domain, class_of[first], codes[first], pairs.sums(np.ones(len(codes), np.int64)))
+
+
+def _with_population_sizes(
+    requirements: Sequence[Requirement], people: Sequence[ClassCounts], class_of: Ints, n_classes: int
+) -> list[Requirement]:
+    """Return the requirements with their populations counted in the classes of the task."""
+    told, start = [], 0
+    populations = iter(people)
+    for requirement in requirements:
+        if population_of(requirement) is None:
+            told.append(requirement)
+            continue
+        population = next(populations)
+        classes = class_of[start : start + population.n_classes]
+        start += population.n_classes
+        sizes = np.bincount(classes, population.sizes, n_classes)
+        told.append(with_population(requirement, counts_of_groups(sizes)))
+    return told

@@ -1,0 +1,150 @@
+"""Recipes as JSON: what was asked for and decided, so that it can be done again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.core.registry import part_name, part_options
+from tokumei.data.files.source import check_is_file
+from tokumei.data.release import Recipe
+from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.recoding import Recoding
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.measures.requirement import SAFETY, Requirement
+from tokumei.methods.registry import TABLE_ANONYMIZERS
+
+NEEDED = ("requirements", "suppression", "keep")
+
+
+def part_as_dict(part: Any) -> dict[str, Any]:
+    """Return a part by its name and its options, for JSON.
+
+    A population is people, most of them not in the release: a recipe must not hold them. Shares of values are pairs,
+    since in JSON only text can be a key.
+    """
+    options = {one.name: getattr(part, one.name) for one in fields(part)}
+    return {
+        "name": part_name(part),
+        "options": {name: _plain(value) for name, value in options.items() if not isinstance(value, ClassCounts)},
+    }
+
+
+def requirement_of(
+    described: Mapping[str, Any], hierarchies: Mapping[str, Hierarchy], population: ClassCounts | None
+) -> Requirement:
+    """Make a requirement that a recipe describes; hierarchies given here count before its own."""
+    options = dict(described["options"])
+    own = options.get("hierarchy")
+    column = str(options.get("sensitive"))
+    if column in hierarchies:
+        options["hierarchy"] = hierarchies[column]
+    elif isinstance(own, Mapping):
+        options["hierarchy"] = hierarchy_of(own)
+    if isinstance(options.get("reference"), list):
+        options["reference"] = {value: share for value, share in options["reference"]}  # noqa: C416 - pairs of JSON.
+    if "population" in {one.name for one in fields(SAFETY.get(described["name"]))}:  # type: ignore[arg-type]
+        if population is None and described["name"] != "marketer-risk":
+            raise InputError.of(f"the population that the recipe's {described['name']} compares with")
+        options["population"] = population
+    return SAFETY.make(described["name"], **options)
+
+
+def hierarchy_as_dict(hierarchy: Hierarchy) -> dict[str, Any]:
+    """Return a hierarchy for JSON: a list of labels for each level, in the order of the leaves."""
+    levels = [hierarchy.labels_at(level) for level in range(len(hierarchy.levels))]
+    return {"attribute": hierarchy.attribute, "levels": levels}
+
+
+def hierarchy_of(described: Mapping[str, Any]) -> Hierarchy:
+    """Make a hierarchy that a recipe describes."""
+    return Hierarchy.of_levels(described["attribute"], described["levels"])
+
+
+def quasi_identifiers_of(recipe: Recipe) -> list[str]:
+    """Return the columns that a recipe anonymizes."""
+    return list(recipe.options["quasi_identifiers"] if "mapping" not in recipe.options else recipe.options["mapping"])
+
+
+def columns_of(recipe: Recipe) -> list[str]:
+    """Return the columns of a recipe that may have a hierarchy: those it anonymizes, and those it protects."""
+    named = [one["options"].get("sensitive") for one in recipe.options["requirements"]]
+    return list(dict.fromkeys([*quasi_identifiers_of(recipe), *(name for name in named if name is not None)]))
+
+
+def method_options(recipe: Recipe) -> dict[str, Any]:
+    """Return the options of a method that works on rows; where a recipe says nothing of ranges, they were tight."""
+    takes_ranges = any(one.name == "ranges" for one in part_options(TABLE_ANONYMIZERS.get(recipe.method)))
+    return ({"ranges": "tight"} if takes_ranges else {}) | dict(recipe.options["options"])
+
+
+def recodings_of(options: Mapping[str, Any]) -> list[Recoding]:
+    """Return what a recipe of levels does to each column."""
+    missing: Mapping[str, str | None] = options.get("missing", {})
+    return [
+        Recoding(
+            column,
+            pl.Series(list(labels), dtype=pl.String),
+            pl.Series(list(labels.values()), dtype=pl.String),
+            missing.get(column),
+        )
+        for column, labels in options["mapping"].items()
+    ]
+
+
+def read_recipe(path: Path | str) -> Recipe:
+    """Read a recipe that was written as JSON."""
+    path = check_is_file(path)
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        needed = (*NEEDED, *(("levels", "mapping") if "quasi_identifiers" not in found["options"] else ()))
+        missing = [name for name in needed if name not in found["options"]]
+        if not missing:
+            return Recipe(found["method"], found["options"], found["seed"], found["versions"])
+    except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
+        raise InputError.of(f"the recipe of a table ({type(error).__name__}: {error})", file=path) from None
+    raise InputError.of(f"the recipe of a table, with {', '.join(missing)}", file=path)
+
+
+def digest_of(frame: pl.DataFrame) -> str:
+    """Return a digest of a table's columns and cells, which tells whether it is the same."""
+    return hashlib.sha256(frame.write_csv().encode()).hexdigest()
+
+
+def with_order(recipe: Recipe, seed: int, original: pl.DataFrame) -> Recipe:
+    """Write down by which seed the rows were put in order, and of which table: who has both can undo it."""
+    order = {"seed": seed, "columns": original.columns, "original": digest_of(original)}
+    return replace(recipe, options={**recipe.options, "order": order})
+
+
+def is_in_drawn_order(recipe: Recipe) -> bool:
+    """Whether the method drew the order of the rows, by the seed of the recipe: then none is drawn on top of it."""
+    return "drawn_by" in recipe.options
+
+
+def order_seed(recipe: Recipe, frame: pl.DataFrame) -> int | None:
+    """Return the seed of the order of a recipe's own table; None for another table, whose order must not follow it."""
+    order = recipe.options.get("order")
+    if order is None or not set(order["columns"]) <= set(frame.columns):
+        return None
+    return int(order["seed"]) if digest_of(frame.select(order["columns"])) == order["original"] else None
+
+
+def _plain(value: Any) -> Any:
+    """Return an option as JSON has it."""
+    if isinstance(value, Hierarchy):
+        return hierarchy_as_dict(value)
+    if isinstance(value, Mapping):
+        return [[_plain_key(key), share] for key, share in value.items()]
+    return value
+
+
+def _plain_key(key: Any) -> Any:
+    return key if key is None or isinstance(key, (str, int, float)) else str(key)

@@ -1,0 +1,205 @@
+"""Tables from original to release by methods that work on rows, not on levels: recount what they give."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+import polars as pl
+
+from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
+from tokumei.core.progress import step
+from tokumei.core.registry import part_name
+from tokumei.core.score import Score
+from tokumei.core.seeds import fresh_seed
+from tokumei.data.files.csv import check_has_columns
+from tokumei.data.release import Recipe, Release
+from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.count import count_classes
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.measures.requirement import Requirement, population_of, sees_whole_release
+from tokumei.methods.goal import Goal, against_original, check_classes, released_columns
+from tokumei.methods.local.encoding import encode_rows
+from tokumei.methods.perturbation import Original
+from tokumei.methods.recipes import digest_of
+from tokumei.methods.registry import LocalRecoder, Perturber
+from tokumei.methods.regrouping import regroup, row_recipe, whole_trees
+from tokumei.methods.search.problem import check_asked
+
+
+@dataclass(frozen=True, eq=False)
+class RowRelease:
+    """A release with what was found out about it, and the requirements as they are checked on it."""
+
+    release: Release
+    checked: Sequence[Requirement]
+    n_suppressed: int
+    # What was lost, where cells became labels.
+    loss: Score | None = None
+    # What the method proves beyond counting.
+    promises: Mapping[str, Score] = field(default_factory=dict)
+    # Over the quasi-identifiers; None where no row is a person's.
+    counts: ClassCounts | None = None
+    seconds: float = 0.0
+
+
+def release_rows(
+    frame: pl.DataFrame,
+    quasi_identifiers: Sequence[str],
+    hierarchies: Mapping[str, Hierarchy],
+    goal: Goal,
+    *,
+    keep: Sequence[str] = (),
+    seed: int | None = None,
+    is_reproducible: bool = False,
+) -> RowRelease:
+    """Make the release of a frame by local recoding or perturbation, and count it again.
+
+    A method that changes values at random is given a seed nobody can guess, unless there is one: who has the seed
+    could undo the changes. One that spends a privacy budget takes no seed, unless the release is only to be
+    `is_reproducible` and promises nothing.
+    """
+    started = time.perf_counter()
+    columns = released_columns(frame.columns, quasi_identifiers, goal, keep)
+    check_has_columns([*quasi_identifiers, *goal.sensitive, *keep], frame.columns, "the table")
+    check_asked(columns, goal.suppression, goal.weights, goal.numeric)
+    check_is_used(goal, quasi_identifiers)
+    asked = _Asked(frame, tuple(quasi_identifiers), columns, hierarchies, goal, keep)
+    method = goal.method
+    with step(f"anonymizing by {part_name(method)}"):
+        if isinstance(method, LocalRecoder):
+            made = _recoded_locally(method, asked, seed or 0)
+        elif isinstance(method, Perturber):
+            made = _changed(method, asked, seed, is_reproducible=is_reproducible)
+        else:
+            raise TypeError(f"{part_name(method)} works on levels, not on rows")
+    return replace(made, seconds=time.perf_counter() - started)
+
+
+def check_is_used(goal: Goal, quasi_identifiers: Sequence[str]) -> None:
+    """Refuse what the method would not look at: whoever asks for it would believe that it was done."""
+    name = part_name(goal.method)
+    if goal.preference:
+        raise InputError.of(f"no columns to prefer: {name} does not choose between levels", option="prefer")
+    for column in goal.weights:
+        if isinstance(goal.method, Perturber):
+            raise InputError.of(f"no weights: {name} does not weigh columns", option="weights", value=column)
+        if column not in quasi_identifiers:
+            raise InputError.of("a quasi-identifier", option="weights", value=column)
+    if goal.suppression and isinstance(goal.method, Perturber):
+        expected = f"0: {name} leaves no rows out to meet a requirement"
+        raise InputError.of(expected, option="suppress", value=goal.suppression)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What is asked of a method, and the rows."""
+
+    frame: pl.DataFrame
+    quasi_identifiers: tuple[str, ...]
+    # The columns that are released, in the order of the frame.
+    columns: Sequence[str]
+    hierarchies: Mapping[str, Hierarchy]
+    goal: Goal
+    keep: Sequence[str]
+
+    def recipe(self, seed: int | None, more: Mapping[str, Any] = MappingProxyType({})) -> Recipe:
+        """Return the recipe: the request, and what was found out."""
+        return row_recipe(self.goal, self.quasi_identifiers, self.hierarchies, self.keep, seed, more)
+
+
+def _recoded_locally(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
+    """Recode, and once more without leaving rows out where that broke what is asked of the release as a whole."""
+    if not asked.goal.requirements:
+        raise InputError.of("at least one requirement, such as k")
+    made = _grouped(method, asked, seed)
+    try:
+        return replace(made, counts=_recounted(made, asked))
+    except PromiseBroken:
+        if not made.n_suppressed or not any(sees_whole_release(one) for one in made.checked):
+            raise
+    again = _grouped(method, replace(asked, goal=replace(asked.goal, suppression=0.0)), seed)
+    return replace(again, release=replace(again.release, recipe=asked.recipe(seed)), counts=_recounted(again, asked))
+
+
+def _grouped(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
+    frame, goal = asked.frame, asked.goal
+    trees = whole_trees(asked.quasi_identifiers, asked.hierarchies, frame.get_column, goal.requirements)
+    encoded = encode_rows(
+        frame,
+        trees,
+        goal.requirements,
+        sensitive=goal.sensitive,
+        numeric=goal.numeric,
+        suppression=goal.suppression,
+        weights=goal.weights,
+    )
+    found = regroup(method, encoded, seed=seed)
+    kept = found.kept()
+    released = frame.select(asked.columns)[kept].with_columns(found.labels(kept))
+    release = Release(released, asked.recipe(seed), rows=pl.Series("row", kept))
+    return RowRelease(release, found.checked, found.n_suppressed, found.loss)
+
+
+def _changed(method: Perturber, asked: _Asked, seed: int | None, *, is_reproducible: bool) -> RowRelease:
+    goal, frame = asked.goal, asked.frame
+    name = part_name(method)
+    if any(population_of(one) is not None for one in goal.requirements):
+        raise InputError.of(f"no requirement of a population: {name} changes values at random")
+    spends = bool(getattr(method, "spends_budget", False))
+    if spends and seed is not None and not is_reproducible:
+        expected = "no seed: its promise rests on noise nobody knows; --reproducible takes one and promises none"
+        raise InputError.of(expected, option="seed", value=seed)
+    counts = count_classes(frame, asked.quasi_identifiers, sensitive=goal.sensitive)
+    # Some methods release other rows than the original's, such as a sample.
+    told = against_original(goal.requirements, counts, moves=True)
+    released = frame.select(asked.columns)
+    original = Original(
+        released,
+        asked.quasi_identifiers,
+        tuple(goal.numeric),
+        tuple(goal.sensitive),
+        dict(asked.hierarchies),
+        told,
+    )
+    used = fresh_seed() if seed is None else seed
+    changed = method.perturb(original, seed=used)
+    more: dict[str, Any] = {"columns": list(asked.columns), "original": digest_of(released)}
+    promises = changed.promises
+    if spends:
+        more["reproducible"] = seed is not None
+    if spends and seed is not None:
+        promises = {}
+        more["promise"] = "void: whoever knows the seed subtracts the noise"
+    # The seed of noise that a promise rests on is not kept at all: nobody has to be trusted with it.
+    recipe = asked.recipe(None if spends and seed is None else used, {**changed.facts, **more})
+    n_suppressed = 0 if changed.rows is None else frame.height - changed.frame.height
+    release = Release(changed.frame, recipe, rows=changed.rows)
+    made = RowRelease(release, told, n_suppressed, promises=promises)
+    return replace(made, counts=_recounted(made, asked))
+
+
+def _recounted(made: RowRelease, asked: _Asked) -> ClassCounts | None:
+    """Count a release, and raise PromiseBroken or CannotAnonymize if a class does not meet a requirement.
+
+    Where no row is a person's there are no classes; then nothing may have been asked of them.
+    """
+    if made.release.rows is None:
+        if made.checked:
+            method = part_name(asked.goal.method)
+            raise InputError.of(
+                f"no requirement of classes: {method} releases no rows of people and has its own options"
+            )
+        return None
+    counts = count_classes(made.release.frame, asked.quasi_identifiers, sensitive=asked.goal.sensitive)
+    try:
+        check_classes(counts, made.checked)
+    except PromiseBroken as broken:
+        if isinstance(asked.goal.method, LocalRecoder):
+            raise
+        # Random changes promise nothing of classes; that they were asked to is no fault of theirs.
+        raise CannotAnonymize(f"By {part_name(asked.goal.method)}, {broken}.") from None
+    return counts

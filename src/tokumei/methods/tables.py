@@ -1,0 +1,232 @@
+"""Tables from original to release: count once, search on the counts, apply the decision, recount what was written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.core.errors import CannotAnonymize, InputError
+from tokumei.core.progress import step
+from tokumei.core.registry import part_name
+from tokumei.core.score import Score
+from tokumei.data.files.atomic import atomic_path
+from tokumei.data.frames import as_frame
+from tokumei.data.release import Recipe, Release
+from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.count import column_names, count_classes, with_histograms, write_recoded
+from tokumei.engines.engine import NO_LABEL, WritePlan
+from tokumei.engines.local import LocalEngine
+from tokumei.engines.recoding import Recoding
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.lattice import Lattice
+from tokumei.measures.losses import loss_score
+from tokumei.methods.goal import Goal, check_classes, released_columns
+from tokumei.methods.recipes import part_as_dict
+from tokumei.methods.registry import TableSearch
+from tokumei.methods.rows import release_rows
+from tokumei.methods.search.problem import Problem, recoded_requirement
+from tokumei.methods.search.result import Found
+
+# The private-use character keeps it apart from the columns of any table.
+ROW = "\ue000row"
+
+
+@dataclass(frozen=True)
+class Generalization:
+    """A decision about a table: the level of each attribute, and the classes that are suppressed."""
+
+    levels: dict[str, int]
+    loss: Score
+    k: int
+    n_suppressed: int
+    is_proven: bool
+    n_nodes: int
+    n_nodes_checked: int
+    n_classes_checked: int
+    seconds: float
+    recodings: Sequence[Recoding]
+    suppressed: pl.DataFrame
+
+
+def decide(counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: Goal) -> Generalization:
+    """Find the generalization of counted rows that meets a goal; CannotAnonymize if there is none."""
+    started = time.perf_counter()
+    problem = problem_of(counts, hierarchies, goal)
+    found = _search_of(goal).search(problem)
+    node = found.judged.node
+    recodings = problem.recodings(node)
+    return Generalization(
+        levels=problem.lattice.levels(node),
+        loss=loss_score(goal.loss, found.judged.loss, problem.n_rows, _shares(problem, found)),
+        k=found.judged.k,
+        n_suppressed=found.judged.n_suppressed,
+        is_proven=found.is_proven,
+        n_nodes=problem.lattice.n_nodes,
+        n_nodes_checked=problem.n_nodes_checked,
+        n_classes_checked=problem.n_classes_checked,
+        seconds=time.perf_counter() - started,
+        recodings=recodings,
+        suppressed=_suppressed(problem, found, recodings),
+    )
+
+
+def problem_of(counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: Goal) -> Problem:
+    """Return the search problem of a goal, with what requirements on the whole table need of it."""
+    lattice = Lattice.of(hierarchies)
+    return Problem(
+        lattice, counts, goal.requirements, goal.loss, goal.suppression, goal.weights, goal.numeric, goal.preference
+    )
+
+
+def anonymize_table(
+    data: Any,
+    hierarchies: Mapping[str, Hierarchy],
+    goal: Goal,
+    *,
+    quasi_identifiers: Sequence[str] | None = None,
+    keep: Sequence[str] = (),
+    seed: int | None = None,
+    is_reproducible: bool = False,
+) -> Release:
+    """Make the release of a frame: quasi-identifiers anonymized, sensitive columns and those to keep as they are.
+
+    The columns of `hierarchies` are the quasi-identifiers, unless they are named; a method that searches levels needs
+    a hierarchy for each. A column that is neither one, nor protected by a requirement, nor kept, is not released:
+    nobody said that it may be.
+    """
+    frame = as_frame(data)
+    known = list(hierarchies) if quasi_identifiers is None else list(quasi_identifiers)
+    if not isinstance(goal.method, TableSearch):
+        made = release_rows(frame, known, hierarchies, goal, keep=keep, seed=seed, is_reproducible=is_reproducible)
+        return made.release
+    hierarchies = {name: _hierarchy_of(name, hierarchies) for name in known}
+    counts = count_classes(frame, list(hierarchies), sensitive=goal.sensitive)
+    asked, goal = goal, goal.against(counts)
+    decision = decide(counts, hierarchies, goal)
+    columns = released_columns(frame.columns, hierarchies, goal, keep)
+    rows = released_rows(frame, columns, decision.recodings, decision.suppressed)
+    release = Release(
+        frame=rows.drop(ROW),
+        recipe=recipe_of(asked, decision, keep),
+        rows=rows[ROW],
+        mapping={one.column: pl.DataFrame({"value": one.values, "label": one.labels}) for one in decision.recodings},
+    )
+    check_promise(release.frame, goal, decision.recodings)
+    return release
+
+
+def released_rows(
+    frame: pl.DataFrame, columns: Sequence[str], recodings: Sequence[Recoding], suppressed: pl.DataFrame
+) -> pl.DataFrame:
+    """Return a frame's rows as released, and in the column ROW which row of the frame each was."""
+    plan = WritePlan([*columns, ROW], {one.column: one for one in recodings}, suppressed)
+    return LocalEngine().open(frame.with_row_index(ROW)).planned(plan).collect()
+
+
+def write_anonymized(
+    source: Any,
+    hierarchies: Mapping[str, Hierarchy],
+    goal: Goal,
+    out: Path | str,
+    *,
+    keep: Sequence[str] = (),
+    is_shuffled: bool = False,
+    counts: ClassCounts | None = None,
+    along: ClassCounts | None = None,
+    **reading: Any,
+) -> tuple[Generalization, ClassCounts]:
+    """Make the release of a file or table on its engine and write it there; `reading` names engine and file format.
+
+    What was written is counted again before it gets its name, and these counts are given. If it does not hold, nothing
+    stays and PromiseBroken is raised. The rows are read as seldom as can be: to be counted, once more for each
+    sensitive column, and to be written.
+
+    counts: those of the quasi-identifiers, where they are known. along: those of all that is released.
+    """
+    with step("counting"):
+        if counts is None or list(counts.columns) != list(hierarchies):
+            counts = count_classes(source, list(hierarchies), **reading)
+        counts = with_histograms(source, counts, goal.sensitive, along=along, **reading)
+    goal = goal.against(counts)
+    decision = decide(counts, hierarchies, goal)
+    columns = released_columns(column_names(source, **reading), hierarchies, goal, keep)
+    with step("writing"), atomic_path(out) as draft:
+        plan: dict[str, Any] = {"columns": columns, "without": decision.suppressed, "is_shuffled": is_shuffled}
+        plan["counts"] = counts if along is None else along
+        write_recoded(source, decision.recodings, draft, is_covered=True, **plan, **reading)
+        written = check_promise(draft, goal, decision.recodings)
+        if not written.n_rows:
+            raise CannotAnonymize("Every row would have to be left out: nothing is released.")
+        for one in decision.recodings:
+            if NO_LABEL in written.domain(one.column):
+                raise InputError.of("a table that does not change while it is read", column=one.column)
+    return decision, written
+
+
+def check_promise(released: Any, goal: Goal, recodings: Sequence[Recoding]) -> ClassCounts:
+    """Count a release again, give the counts, and raise PromiseBroken if a class does not meet a requirement."""
+    counts = count_classes(released, [one.column for one in recodings], sensitive=goal.sensitive)
+    check_classes(counts, [recoded_requirement(one, recodings) for one in goal.requirements])
+    return counts
+
+
+def recipe_of(goal: Goal, decision: Generalization, keep: Sequence[str]) -> Recipe:
+    """Return the recipe of a release: the goal, the decision, and what every value becomes.
+
+    What classes are compared with is not written down: on another table it is that table.
+    """
+    options = {
+        "requirements": [part_as_dict(requirement) for requirement in goal.requirements],
+        "loss": part_name(goal.loss),
+        "suppression": goal.suppression,
+        "weights": dict(goal.weights),
+        "preference": list(goal.preference),
+        "keep": list(keep),
+        "levels": decision.levels,
+        "mapping": {one.column: dict(zip(one.values, one.labels, strict=True)) for one in decision.recodings},
+        "missing": {one.column: one.label_of_missing for one in decision.recodings},
+    }
+    return Recipe(part_name(goal.method), options)
+
+
+def _search_of(goal: Goal) -> TableSearch:
+    if isinstance(goal.method, TableSearch):
+        return goal.method
+    raise InputError.of("a method that searches levels", option="method", value=part_name(goal.method))
+
+
+def _hierarchy_of(name: str, hierarchies: Mapping[str, Hierarchy]) -> Hierarchy:
+    if name not in hierarchies:
+        raise InputError.of("a hierarchy, which searching levels needs", column=name)
+    return hierarchies[name]
+
+
+def _suppressed(problem: Problem, found: Found, recodings: Sequence[Recoding]) -> pl.DataFrame:
+    """Return the classes that are suppressed, by their labels."""
+    classes = problem.packed.at(found.judged.node)
+    gone = classes.classes.taken((~problem.kept(classes)).nonzero()[0])
+    columns = {}
+    for index, (recoding, level) in enumerate(zip(recodings, found.judged.node, strict=True)):
+        labels = [*problem.lattice.hierarchies[index].levels[level].labels, None]
+        at = problem.packed.labels(gone, index)
+        columns[recoding.column] = pl.Series([labels[label] for label in at], dtype=pl.String)
+    return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+
+
+def _shares(problem: Problem, found: Found) -> dict[str, float]:
+    """Return what each attribute contributed to a loss that adds up over cells."""
+    if not problem.is_cell_loss:
+        return {}
+    classes = problem.packed.at(found.judged.node)
+    gone = classes.classes.taken((~problem.kept(classes)).nonzero()[0])
+    shares = {}
+    for index, (name, level) in enumerate(problem.lattice.levels(found.judged.node).items()):
+        cost = problem.level_costs[index][level]
+        rest = cost.rest[problem.packed.labels(gone, index)] @ gone.sizes
+        shares[name] = cost.rise + float(rest) / max(1, problem.n_rows)
+    return shares

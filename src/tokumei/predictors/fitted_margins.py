@@ -1,0 +1,131 @@
+"""What follows from published one-way and two-way counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import combinations
+
+import numpy as np
+
+from tokumei.hierarchies.lattice import Lattice, Node
+from tokumei.predictors.expected_sizes import expected_sizes
+from tokumei.predictors.margin import Floats, Margin, MarginAtLevel, common_coarsening
+from tokumei.predictors.predictor import Knowledge, Prediction
+from tokumei.predictors.smallest_class import SmallestClass
+from tokumei.predictors.two_way import TwoWay, expected_rows, way_between
+
+Place = tuple[int, int]
+"""An attribute by its number, and a level of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMargins:
+    """The published counts of one table, and what follows from them."""
+
+    lattice: Lattice
+    k_p: int
+    caution: float
+    margins: tuple[Margin, ...]
+    tables: tuple[TwoWay, ...]
+    spread: float
+    n_classes_counted: int = 0
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """The counts: groups of values by attribute, and tables over parts, which are numbered groups of groups."""
+        return {
+            "method": "margins",
+            "k_p": self.k_p,
+            "caution": self.caution,
+            "spread": self.spread,
+            "attributes": {
+                margin.attribute: [[names, size] for names, size in margin.named_groups] for margin in self.margins
+            },
+            "tables": [
+                {
+                    "attributes": [self.lattice.attributes[index] for index in (table.first, table.second)],
+                    "parts": [table.first_parts.tolist(), table.second_parts.tolist()],
+                    "rows": table.counts.tolist(),
+                }
+                for table in self.tables
+            ],
+        }
+
+    @property
+    def n_rows(self) -> int:
+        """Assign numbers to of rows of the table."""
+        return int(self.margins[0].sizes.sum())
+
+    def predict(self, node: Node) -> Prediction:
+        """Predict k, exactly where the published counts hold the node's classes."""
+        present = [index for index, level in enumerate(node) if len(self._at(index, level).rows) > 1]
+        most, is_known = self._bound(node, present)
+        if is_known or most == 1:
+            return Prediction.exactly(most)
+        at = {index: self._at(index, node[index]) for index in present}
+        pairs = {pair: self._pair_rows(*((index, node[index]) for index in pair)) for pair in combinations(present, 2)}
+        dependent = {pair: rows for pair, rows in pairs.items() if rows is not None}
+        sizes, weights = expected_sizes({index: at[index].rows for index in present}, dependent)
+        if any(margin.hides_labels for margin in at.values()):
+            # Values are merged where they are fewer than k_p. How many they are is anybody's guess.
+            most = max(min(most, self.k_p - 1), 1)
+            return Prediction(SmallestClass(sizes, weights, self.spread, most).quantile(0.5), 1, most)
+        smallest = SmallestClass(sizes, weights, self.spread, most)
+        return Prediction(*(smallest.quantile(chance) for chance in (0.5, self.caution, 1 - self.caution)))
+
+    def _bound(self, node: Node, present: Sequence[int]) -> tuple[int, bool]:
+        """Return a size that k is known not to exceed, and whether k is known to be just that.
+
+        Any published count that is a class of the node or several together is such a size.
+        """
+        at = {index: self._at(index, node[index]) for index in present}
+        bounds = [self.n_rows]
+        is_known = not present
+        for index in present:
+            bounds.append(int(np.bincount(at[index].parts, self.margins[index].sizes).min()))
+            is_known |= present == [index] and not at[index].is_split
+        for index, table in enumerate(self.tables):
+            if table.first in present and table.second in present:
+                least, tells_all = self._table_bound(index, node[table.first], node[table.second])
+                bounds.append(least)
+                is_known |= tells_all and len(present) == 2
+        return min(bounds), is_known
+
+    # A lattice has many nodes, but few levels and pairs of them: these are kept.
+
+    @cached_property
+    def _at(self) -> Callable[[int, int], MarginAtLevel]:
+        """What is known of the labels of an attribute at a level."""
+        # A small count is 1 to k_p − 1: half-way in logarithms.
+        small = math.sqrt(max(self.k_p - 1, 1))
+        return cache(lambda index, level: self.margins[index].at(level, small))
+
+    @cached_property
+    def _pair_rows(self) -> Callable[[Place, Place], Floats | None]:
+        """The rows expected of the labels of two attributes, each given with its level; None if independent."""
+
+        def pair_rows(first: Place, second: Place) -> Floats | None:
+            way = way_between(self.tables, first[0], second[0])
+            if way is None:
+                return None
+            return expected_rows(self.margins, way, self._at(*first).shares, self._at(*second).shares)
+
+        return cache(pair_rows)
+
+    @cached_property
+    def _table_bound(self) -> Callable[[int, int, int], tuple[int, bool]]:
+        """The smallest count of a table that no class at two levels exceeds, and whether it has all their classes."""
+
+        def table_bound(index: int, first_level: int, second_level: int) -> tuple[int, bool]:
+            table = self.tables[index]
+            first, second = self._at(table.first, first_level), self._at(table.second, second_level)
+            first_parts = common_coarsening(table.first_parts, first.parts)
+            second_parts = common_coarsening(table.second_parts, second.parts)
+            rows = table.coarsened(first_parts, second_parts).counts
+            has_all = first_parts.max() == first.parts.max() and second_parts.max() == second.parts.max()
+            return int(rows[rows > 0].min()), bool(has_all and not first.is_split and not second.is_split)
+
+        return cache(table_bound)

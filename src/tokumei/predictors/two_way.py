@@ -1,0 +1,151 @@
+"""Two-way tables of counts: which are worth publishing, and what they say of any two attributes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tokumei.predictors.margin import Floats, Ints, LabelShares, Margin
+
+Number = TypeVar("Number", np.int64, np.float64)
+
+# Akaike's: a table is worth its numbers where it explains more deviance than twice their number.
+PENALTY = 2.0
+# A count far above this says nothing of small classes, however well it is known.
+TELLING_ROWS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class TwoWay:
+    """The rows of each part of one attribute by each part of another; a part is some of the margin's groups."""
+
+    first: int
+    second: int
+    first_parts: Ints
+    second_parts: Ints
+    counts: Ints
+
+    def turned(self) -> TwoWay:
+        """Return the same table with rows and columns exchanged."""
+        return TwoWay(self.second, self.first, self.second_parts, self.first_parts, self.counts.T)
+
+    def holds(self, k_p: int) -> bool:
+        """Whether no count but 0 is below k_p."""
+        return bool(self.counts[self.counts > 0].min() >= k_p)
+
+    def coarsened(self, first_parts: Ints, second_parts: Ints) -> TwoWay:
+        """Return the table over coarser parts: counts of parts that become one are added up."""
+        rows = added_up(self.counts, part_of_part(self.first_parts, first_parts))
+        counts = added_up(rows.T, part_of_part(self.second_parts, second_parts)).T
+        return TwoWay(self.first, self.second, first_parts, second_parts, counts)
+
+
+def worth(table: TwoWay) -> float:
+    """Return what a table explains beyond what so many numbers explain by chance; below 0 it is not worth them."""
+    n_rows, n_columns = table.counts.shape
+    return deviance(table.counts) - PENALTY * float((n_rows - 1) * (n_columns - 1))
+
+
+def forest(tables: Iterable[TwoWay]) -> tuple[TwoWay, ...]:
+    """Choose the tables worth most that close no circle (Chow and Liu's tree).
+
+    A circle of tables could pin down small classes of three attributes; without one the largest possible size of
+    any class is the smallest of the published counts that it lies in (Dobra and Fienberg 2000).
+    """
+    worths = [(worth(table), table) for table in tables]
+    chosen: list[TwoWay] = []
+    for gain, table in sorted(worths, key=lambda each: (-each[0], each[1].first, each[1].second)):
+        if gain > 0 and way_between(chosen, table.first, table.second) is None:
+            chosen.append(table)
+    return tuple(chosen)
+
+
+def expected_rows(margins: Sequence[Margin], way: Sequence[TwoWay], first: LabelShares, second: LabelShares) -> Floats:
+    """Return the rows expected of the labels of two attributes together, along the tables from one to the other.
+
+    Given the part of an attribute on the way, what comes before and what comes after it are independent.
+    """
+    rows = first.by_part(margins[way[0].first].sizes, way[0].first_parts)
+    for table, following in zip(way, [*way[1:], None], strict=True):
+        rows = rows @ _per_row(table.counts)
+        sizes = margins[table.second].sizes
+        after = second if following is None else LabelShares.of_parts(following.first_parts)
+        rows = rows @ _per_row(after.by_part(sizes, table.second_parts).T)
+    return rows
+
+
+def way_between(tables: Sequence[TwoWay], start: int, goal: int) -> list[TwoWay] | None:
+    """Return the tables from one attribute to another, each turned to lead on; None if there is no way."""
+    both = [*tables, *(table.turned() for table in tables)]
+    ways = [[table] for table in both if table.first == start]
+    while ways:
+        way = ways.pop()
+        if way[-1].second == goal:
+            return way
+        been = {start, *(table.second for table in way)}
+        ways += [[*way, table] for table in both if table.first == way[-1].second and table.second not in been]
+    return None
+
+
+def spread_beyond(margins: Sequence[Margin], tables: Sequence[TwoWay], counted: Iterable[TwoWay]) -> float:
+    """Return how far counted pairs are from what the tables say, beyond chance, as the logarithm of a factor.
+
+    Counts of mean μ that only chance moves are μ away in the mean of squares; if a factor moves them too, they are
+    μ + (spread·μ)² away. Chance moves them less where published counts hold their sums.
+    """
+    beyond, weight = 0.0, 0.0
+    for pair in counted:
+        way = way_between(tables, pair.first, pair.second)
+        free = 1 - _n_fixed(pair, way) / pair.counts.size
+        if free <= 0:
+            continue
+        if way is None:
+            expected = np.outer(pair.counts.sum(axis=1), pair.counts.sum(axis=0)) / pair.counts.sum()
+        else:
+            first, second = LabelShares.of_parts(pair.first_parts), LabelShares.of_parts(pair.second_parts)
+            expected = expected_rows(margins, way, first, second)
+        tells = expected >= 1
+        means = expected[tells]
+        weights = np.minimum(means, TELLING_ROWS)
+        beyond += float(np.sum(weights * ((pair.counts[tells] - means) ** 2 - free * means) / means**2))
+        weight += float(weights.sum())
+    return math.sqrt(max(beyond / weight, 0)) if weight else 0.0
+
+
+def _n_fixed(pair: TwoWay, way: Sequence[TwoWay] | None) -> int:
+    """Return how many counts of a pair follow from the others, when its margins and a table of it are known."""
+    n_rows, n_columns = pair.counts.shape
+    known = way[0].counts.shape if way is not None and len(way) == 1 else (1, 1)
+    return int(known[0] * known[1] + (n_rows - known[0]) + (n_columns - known[1]))
+
+
+def deviance(counts: Ints | Floats) -> float:
+    """Return how far rows and columns are from independent: G² = 2 Σ n ln(n / expected), 0 if they are."""
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+    occurs = counts > 0
+    return float(2 * np.sum(counts[occurs] * np.log(counts[occurs] / expected[occurs])))
+
+
+def added_up(rows: npt.NDArray[Number], parts: Ints) -> npt.NDArray[Number]:
+    """Add up the rows of a matrix that belong to one part."""
+    out = np.zeros((int(parts.max()) + 1, rows.shape[1]), rows.dtype)
+    np.add.at(out, parts, rows)
+    return out
+
+
+def _per_row(counts: Ints | Floats) -> Floats:
+    """Divide each row by its sum."""
+    out: Floats = counts / counts.sum(axis=1, keepdims=True)
+    return out
+
+
+def part_of_part(fine: Ints, coarse: Ints) -> Ints:
+    """Return for each fine part the coarse part that it lies in; both hold the part of each group."""
+    out = np.empty(int(fine.max()) + 1, np.int64)
+    out[fine] = coarse
+    return out

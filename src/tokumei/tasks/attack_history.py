@@ -1,0 +1,237 @@
+"""Who is found in a released history by somebody who knows some purchases."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from tokumei.attacks.judge import Verdict, judge
+from tokumei.attacks.range_ends import SingledOut, singled_out
+from tokumei.attacks.registry import HISTORY_ATTACKS, HistoryAttack
+from tokumei.core.cost import GIGABYTE, Cost
+from tokumei.core.errors import InputError
+from tokumei.core.progress import step
+from tokumei.core.registry import make_part, make_part_from_text, part_name
+from tokumei.core.result import Facts, Result, Rows, Section, as_kind
+from tokumei.core.text import Text
+from tokumei.core.wording import counted
+from tokumei.data.files.generalized import read_generalized
+from tokumei.data.files.histories import TABLE
+from tokumei.data.files.pseudonyms import judged_periods, write_guesses, write_pairs
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.history import History
+from tokumei.hierarchies.items import item_hierarchy, roll_together
+from tokumei.report.needs import check_needs
+from tokumei.tasks.histories import check_engine_reads, history_of, known_of, released_of
+from tokumei.tasks.history_release import HistoryRelease
+
+if TYPE_CHECKING:
+    from tokumei.attacks.generalized import GeneralizedAttack
+
+# The rest of the memory is for the rows themselves, and for others.
+MOST_MEMORY = 0.7
+
+
+@dataclass(frozen=True, repr=False)
+class Guesses(Result):
+    """The guesses of an attack and, where the truth is known, how right they are.
+
+    `guesses` has the columns customer, period and pseudonym; of a generalized release pseudonym and customer.
+    """
+
+    guesses: pl.DataFrame
+    customers: Sequence[str]
+    facts: Mapping[str, Any]
+    success: Mapping[str, Any] | None = None
+    frame_kind: str = "polars"
+    # What the cells of a generalized release give away by themselves.
+    singled_out: SingledOut | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts as `tokumei attack history --json` prints them."""
+        more: dict[str, Any] = {} if self.singled_out is None else {"singled_out": self.singled_out.as_dict()}
+        return {**self.facts, **more, **({} if self.success is None else {"success": self.success})}
+
+    def sections(self) -> Sequence[Section]:
+        """Return the facts, what cells give away, and how right the guesses are."""
+        cells = [] if self.singled_out is None else singled_out_rows(self.singled_out)
+        return [Facts(self.facts), *cells, *([] if self.success is None else [success_rows(self.success)])]
+
+    def to_frame(self) -> Any:
+        """Return the guesses."""
+        return as_kind(self.guesses, self.frame_kind)
+
+    def write(self, out: Path, form: str = TABLE) -> None:
+        """Write the guesses to submit: a line a customer, or a line a pseudonym."""
+        if self.are_pairs:
+            write_pairs(self.guesses, out, form)
+        else:
+            write_guesses(self.guesses, list(self.customers), out, form)
+
+    @property
+    def are_pairs(self) -> bool:
+        """Whether a pseudonym has one customer for all months, as in a generalized release."""
+        return "period" not in self.guesses.columns
+
+    def __repr__(self) -> str:
+        found = "" if self.success is None else f", {self.success['found']['value']:.1%} of customers found"
+        return f"Guesses(by {self.facts['attack']}, {counted(self.facts['guesses'], 'guess', 'guesses')}{found})"
+
+
+def attack_history(
+    knowledge: Any,
+    release: Any,
+    attack: Any = "linkage",
+    *,
+    reading: Reading = AS_IT_IS,
+    customers: Sequence[str] | None = None,
+    threat: Any = None,
+    hierarchy: Any = None,
+    engine: str = "local",
+    **options: Any,
+) -> Any:
+    """Guess the pseudonym of each customer in each month; judged at once where the release knows who is who.
+
+    With a `threat`, the first is the original, and what is known of it is drawn as the threat says (see
+    `threat_history`): the result is then a `ThreatReport`, not `Guesses`. With an item `hierarchy`, what is known and
+    what is released are compared at the coarser of their levels. On another engine than the local one both are files,
+    whose rows need not fit into memory.
+    """
+    if engine != "local":
+        if threat is not None or hierarchy is not None:
+            raise InputError.of("the local engine, which threats and hierarchies need", option="engine", value=engine)
+        check_engine_reads(engine, knowledge=knowledge, release=release)
+        from tokumei.tasks.attack_on_engine import attack_history_on_engine
+
+        where: dict[str, Any] = {"engine": engine, "reading": reading}
+        return attack_history_on_engine(knowledge, release, attack, **where, customers=customers, **options)
+    if threat is not None:
+        from tokumei.tasks.threat_history import threat_history
+
+        return threat_history(knowledge, release, threat, reading=reading, hierarchy=hierarchy, **options)
+    if isinstance(attack, str) and attack not in HISTORY_ATTACKS:
+        # Here, since it needs scipy, which takes longer to import than most attacks.
+        from tokumei.attacks.generalized import GENERALIZED_ATTACKS
+
+        if attack in GENERALIZED_ATTACKS:
+            cells_attack = _made(GENERALIZED_ATTACKS[attack], options, attack)
+            return _attack_generalized(knowledge, release, attack, cells_attack, reading)
+    started = time.perf_counter()
+    part = made_attack(attack, options)
+    name = attack if isinstance(attack, str) else part_name(part)
+    known = known_of(knowledge, reading)
+    is_ours = isinstance(release, HistoryRelease)
+    seen = release.published if is_ours else released_of(release, reading)
+    check_needs(known, part, name)
+    known, seen = roll_together(known, seen, item_hierarchy(hierarchy))
+    announce(part, name, known, seen)
+    with step(f"attacking by {name}"):
+        guesses = part.guess(known, seen)
+    named = list(customers) if customers is not None else known.customers
+    success = None
+    if is_ours:
+        original, months = release.original, judged_periods(release.original, release.form)
+        success = success_of(judge(guesses, release.truth, original.customers, months, seen))
+    facts = {
+        "attack": name,
+        "customers": len(named),
+        "guesses": guesses.height,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+    return Guesses(guesses, named, facts, success, known.kind)
+
+
+def announce(part: Any, name: str, known: History, seen: History) -> None:
+    """Announce the expected cost of an attack; refuse one that the machine cannot hold."""
+    estimate = getattr(part, "estimate", None)
+    if estimate is None:
+        return
+    cost: Cost = estimate(known, seen)
+    cost.say(f"attacking by {name}")
+    if cost.n_bytes > MOST_MEMORY * machine_bytes():
+        raise InputError.of(
+            f"fewer customers: {name} would take {cost}, and this machine has {machine_bytes() / GIGABYTE:.0f} GB; "
+            "'tokumei report --sample' attacks some of them",
+            file=known.name,
+            value=Text(
+                "{customers} and {pseudonyms}",
+                customers=counted(len(known.customers), "customer"),
+                pseudonyms=counted(len(seen.customers), "pseudonym"),
+            ),
+        )
+
+
+def machine_bytes() -> float:
+    """Return the memory of this machine; infinite if unknown."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return math.inf
+
+
+def success_of(verdict: Verdict) -> dict[str, Any]:
+    """Return the measures of a verdict by name."""
+    names = ("found", "row", "cell", "month", "pseudonym", "transaction")
+    scores = {name: getattr(verdict, name) for name in names}
+    return {name: score.as_dict() for name, score in scores.items() if score is not None}
+
+
+def success_rows(success: Mapping[str, Any]) -> Rows:
+    """Return the measures as a table for people."""
+    rows = [[name, one["value"], one["baseline"], one.get("interval")] for name, one in success.items()]
+    return Rows(["success", "value", "guessing blindly", "95 % interval"], rows)
+
+
+def singled_out_rows(found: SingledOut) -> list[Section]:
+    """Return how often the cells of a generalized release single a purchase out, as a table for people."""
+    rows = [
+        ["the end of a range fits exactly one purchase", found.end],
+        ["any value of the same ranges does", found.anywhere],
+        ["an item of a set fits exactly one purchase", found.item],
+        ["an item of a set fits any purchase", found.occurs],
+    ]
+    known = [row for row in rows if row[1] is not None]
+    return [Rows(["with the other cells of the row", "share"], known)] if known else []
+
+
+def made_attack(attack: Any, options: dict[str, Any]) -> Any:
+    """Make the attack of a name; options as typed on a command line are read by it."""
+    if not isinstance(attack, str):
+        if not isinstance(attack, HistoryAttack):
+            raise InputError.of("one attack on histories by its name", option="attack", value=attack)
+        return attack
+    return _made(HISTORY_ATTACKS.get(attack), options, attack)
+
+
+def _made(part: type[Any], options: dict[str, Any], name: str) -> Any:
+    """Make a part; options are read where all are text."""
+    is_typed = options and all(isinstance(value, str) for value in options.values())
+    make = make_part_from_text if is_typed else make_part
+    return make(part, options, kind=HISTORY_ATTACKS.kind, name=name)
+
+
+def _attack_generalized(
+    knowledge: Any, release: Any, attack: str, part: GeneralizedAttack, reading: Reading
+) -> Guesses:
+    """Guess the customers of a generalized release from the whole original."""
+    started = time.perf_counter()
+    original: History = history_of(knowledge, reading)
+    cells = read_generalized(release, reading) if isinstance(release, (str, Path)) else release.cells
+    cells = cells.filter(~cells.is_deleted)
+    with step(f"attacking by {attack}"):
+        guesses = part.guess(original, cells).select("pseudonym", "customer")
+    with step("comparing ranges with purchases"):
+        found = singled_out(original, cells)
+    facts = {
+        "attack": attack,
+        "guesses": guesses.height,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+    return Guesses(guesses, original.customers, facts, None, original.kind, found)

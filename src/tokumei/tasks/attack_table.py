@@ -1,0 +1,479 @@
+"""What a released table gives away to somebody who knows people."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from tokumei.attacks.disclosure.minimality import Minimality
+from tokumei.attacks.registry import DISCLOSURE_ATTACKS, DisclosureAttack, ReleaseAttack, attack_title
+from tokumei.attacks.threat_model import KnownMethod, Published, ThreatModel
+from tokumei.core.errors import InputError, nearest
+from tokumei.core.registry import part_name
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section, as_kind
+from tokumei.core.score import Score
+from tokumei.core.text import Text
+from tokumei.data.files.beside import read_beside
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.frames import as_frame
+from tokumei.data.release import Recipe
+from tokumei.data.table import Table, check_column
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.methods.recipes import requirement_of
+from tokumei.methods.registry import TABLE_ANONYMIZERS
+from tokumei.tasks.hierarchies import given_hierarchies
+from tokumei.tasks.pairs import hierarchies_of, numeric_of, published
+from tokumei.tasks.table_release import TableRelease
+
+if TYPE_CHECKING:
+    from tokumei.attacks.public_knowledge import Deductions, PublicKnowledge
+
+ALL = "all"
+# Who makes attacks that need the release alone.
+ANYBODY = "anybody"
+# What compares with people whom a recipe does not hold.
+OF_POPULATIONS = ("k-map", "delta-presence", "journalist-risk", "marketer-risk")
+OPTIONS = (
+    *("attack", "known", "known_share", "numeric", "hierarchies", "rows", "in_order", "earlier", "earlier_rows"),
+    *("population", "control", "method", "k", "seed"),
+)
+FITTING = {
+    ("record-linkage", "certain"): "People whom exactly one record fits, and it is theirs.",
+    ("record-linkage", "success"): "People whose record is drawn among those that fit.",
+    ("homogeneity", "certain"): "People of whom all fitting records tell the same value, and it is theirs.",
+    ("homogeneity", "success"): "People whose value is the most frequent one of the fitting records.",
+    ("background-knowledge", "certain"): "People of whom their own value alone is left when others are ruled out.",
+    ("background-knowledge", "success"): "People whose value is the most frequent one that is left.",
+    ("presence", "success"): "People of the population of whom it is told rightly whether they are in the release.",
+    ("presence", "certain"): "Released people who must be in the release.",
+    ("downcoding", "singled-out"): "Ends of ranges that fit one row of all; blindly: any value of the range.",
+    ("downcoding", "singled-out-estimate"): "The same as far as the release tells, if values lay evenly in ranges.",
+    ("downcoding", "cells-certain"): "Generalized cells known exactly, up to the order of rows that say the same.",
+    ("downcoding", "narrowed"): "Rows of whose class something is claimed.",
+    (
+        "minimality",
+        "above-bound",
+    ): "People whose own value is likelier than the promise allows; blindly: by shares alone.",
+    ("minimality", "broken"): "People of whom what is believed breaks the promise, which every class keeps.",
+    ("minimality", "certain"): "People whose value is the only one that is possible, and it is theirs.",
+    ("refine", "cells-certain"): "Generalized cells known exactly, up to the order of rows that say the same.",
+    ("refine", "narrowed"): "Rows of whose class it is proven how many rows at least or at most have some values.",
+    ("intersection", "certain"): "People with one record left when all releases are held together, and it is theirs.",
+    ("intersection", "success"): "People whose record is drawn among those left.",
+    ("intersection", "linked-certain"): "The same if records of one person can be linked across releases.",
+    ("intersection", "linked-success"): "The same if records of one person can be linked across releases.",
+}
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One attack that was tried, its scores, and the column it learned where that is one of several.
+
+    deduced: the claims of an attack that needs the release alone, and what it assumed.
+    """
+
+    attack: str
+    sensitive: str | None
+    scores: Mapping[str, Score]
+    deduced: Deductions | None = None
+
+    @property
+    def title(self) -> str:
+        """The attack in words."""
+        return attack_title(self.attack, self.sensitive)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TableAttack(Result):
+    """The attacks that were tried, and what was left out and why."""
+
+    tried: Sequence[Tried]
+    left_out: Mapping[str, str]
+    facts: Mapping[str, Any]
+    frame_kind: str = "polars"
+
+    @property
+    def scores(self) -> dict[str, Mapping[str, Score]]:
+        """The scores of each attack by its title."""
+        return {one.title: one.scores for one in self.tried}
+
+    def as_records(self, threat: str, *, alone: str | None = None) -> list[dict[str, Any]]:
+        """List each attack as a dossier has it: who attacks, what they know of people, what they learn, the scores.
+
+        alone: who makes the attacks that need the release alone, and so know nothing of anybody; else `threat`.
+        """
+        return [
+            {
+                "threat": threat if one.deduced is None or alone is None else alone,
+                "known": [] if one.deduced is not None else self.facts["known"],
+                "attack": one.attack,
+                "sensitive": one.sensitive,
+                "scores": {key: score.as_dict() for key, score in one.scores.items()},
+            }
+            for one in self.tried
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as `tokumei attack table --json` prints it."""
+        found = {name: {key: score.as_dict() for key, score in each.items()} for name, each in self.scores.items()}
+        deduced = {one.title: dict(one.deduced.facts) for one in self.tried if one.deduced is not None}
+        more = {"deduced": deduced} if deduced else {}
+        return {"attacks": found, **more, "left_out": dict(self.left_out), **self.facts}
+
+    @property
+    def claims(self) -> Any:
+        """What the attacks that need the release alone claim, a row a claim; None where none was tried."""
+        found = self.claims_table
+        return None if found is None else as_kind(found, self.frame_kind)
+
+    @property
+    def claims_table(self) -> pl.DataFrame | None:
+        """The claims as a Polars frame."""
+        return self._of_each("claims")
+
+    @property
+    def narrowed(self) -> Any:
+        """For each released row the bits that its labels leave open, and those that the claims remove."""
+        found = self._of_each("rows")
+        return None if found is None else as_kind(found, self.frame_kind)
+
+    def _of_each(self, part: str) -> pl.DataFrame | None:
+        found = [
+            getattr(one.deduced, part).select(pl.lit(one.title).alias("attack"), pl.all())
+            for one in self.tried
+            if one.deduced is not None
+        ]
+        return pl.concat(found) if found else None
+
+    def sections(self) -> Sequence[Section]:
+        """Return the scores of each attack with what they say, and the facts."""
+        parts: list[Section] = []
+        for one in self.tried:
+            rows = [
+                [f"{key}: {said}" if (said := FITTING.get((one.attack, key))) else key, *_numbers_of(score)]
+                for key, score in one.scores.items()
+            ]
+            parts.append(Rows([one.title, "found", "95 % interval", "blindly", "control"], rows))
+            if one.deduced is not None:
+                parts += _told_of(one.deduced)
+        out = {f"{name} left out": f"needs {lack}" for name, lack in self.left_out.items()}
+        return [*parts, Facts({**self.facts, **out})]
+
+    def to_frame(self) -> Any:
+        """Return all scores as one frame."""
+        from tokumei.core.result import frame_of
+
+        rows = [
+            [name, key, score.value, *(score.interval or (None, None)), score.baseline, score.control]
+            for name, each in self.scores.items()
+            for key, score in each.items()
+        ]
+        return frame_of(["attack", "success", "found", "low", "high", "blindly", "control"], rows, self.frame_kind)
+
+    def __repr__(self) -> str:
+        best = [f"{name} {key} {one.value:.4g}" for name, each in self.scores.items() for key, one in each.items()]
+        return f"TableAttack({', '.join(best)})"
+
+    def figure(self) -> Drawing | None:
+        """Draw the share of people found by each attack."""
+        from tokumei.report.figures import bar_figure
+
+        named = [(f"{name}, {key}", one.value) for name, each in self.scores.items() for key, one in each.items()]
+        # What any value of a range finds shows how much its end gives away.
+        named += [
+            (f"{one.title}, any value", score.baseline)
+            for one in self.tried
+            if one.deduced is not None
+            for score in one.scores.values()
+            if score.baseline is not None
+        ]
+        if not named:
+            return None
+        points = pl.DataFrame({"attack": [name for name, _ in named], "found": [value for _, value in named]})
+        return Drawing(bar_figure(points, x="found", y="attack", x_title="share found"))
+
+
+def attack_table(
+    original: Table,
+    release: Any,
+    attack: Any = ALL,
+    *,
+    known: Sequence[str] = (),
+    known_share: float = 1.0,
+    numeric: Sequence[str] | None = None,
+    hierarchies: Any = None,
+    rows: Any = None,
+    in_order: bool = False,
+    earlier: Sequence[Any] = (),
+    earlier_rows: Sequence[Any] = (),
+    population: Any = None,
+    control: Any = None,
+    method: str | KnownMethod | None = None,
+    k: int | None = None,
+    seed: int = 1,
+    reading: Reading = AS_IT_IS,
+    **options: Any,
+) -> TableAttack:
+    """Attack a released table; see `tk.attack`."""
+    started = time.perf_counter()
+    parts = chosen_attacks(attack, options)
+    threat_model = threat_model_of(
+        original,
+        release,
+        known=known,
+        known_share=known_share,
+        numeric=numeric,
+        hierarchies=hierarchies,
+        rows=rows,
+        in_order=in_order,
+        earlier=earlier,
+        earlier_rows=earlier_rows,
+        population=population,
+        control=control,
+        method=method,
+        k=k,
+        reading=reading,
+    )
+    left_out = {name: lack for name, part in parts.items() if (lack := what_is_missing(threat_model, part))}
+    if attack != ALL and left_out:
+        name, lack = next(iter(left_out.items()))
+        raise InputError.of(Text("{lack}, which {name} needs", lack=lack, name=name))
+    tried = try_each({name: part for name, part in parts.items() if name not in left_out}, threat_model, seed)
+    facts = {
+        "rows": original.n_rows,
+        "released": threat_model.published.table.n_rows,
+        "known": threat_model.known_columns,
+        "seed": seed,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+    return TableAttack(tried, left_out, facts, original.kind)
+
+
+def threat_model_of(
+    original: Table,
+    release: Any,
+    *,
+    known: Sequence[str] = (),
+    known_share: float = 1.0,
+    numeric: Sequence[str] | None = None,
+    hierarchies: Any = None,
+    rows: Any = None,
+    in_order: bool = False,
+    earlier: Sequence[Any] = (),
+    earlier_rows: Sequence[Any] = (),
+    population: Any = None,
+    control: Any = None,
+    method: str | None = None,
+    k: int | None = None,
+    reading: Reading = AS_IT_IS,
+) -> ThreatModel:
+    """Make the threat model of attacks by somebody who knows people; see `tk.attack`."""
+    wanted = [known] if isinstance(known, str) else list(known) or original.quasi_identifiers
+    numbers = numeric_of(original, numeric)
+    for column in [*wanted, *numbers]:
+        check_column(column, original.frame.columns, "a known column", original.name)
+    if earlier_rows and len(earlier_rows) != len(earlier):
+        expected = f"one file for each of {len(earlier)} earlier releases"
+        raise InputError.of(expected, option="earlier_rows", value=len(earlier_rows))
+    each: Sequence[Any] = earlier_rows or [None] * len(earlier)
+    return ThreatModel(
+        original=original.with_written_moments(),
+        published=_written(published(original, release, rows, in_order=in_order, reading=reading)),
+        hierarchies=hierarchies_of(original, release, hierarchies),
+        known=wanted,
+        numeric=numbers,
+        known_share=known_share,
+        earlier=[
+            _written(published(original, one, own, in_order=in_order, option="earlier_rows", reading=reading))
+            for one, own in zip(earlier, each, strict=True)
+        ],
+        population=_frame(population, reading, wanted),
+        control=_frame(control, reading, wanted),
+        method=known_method(release, method, k),
+    )
+
+
+def try_each(parts: Mapping[str, DisclosureAttack], threat_model: ThreatModel, seed: int) -> list[Tried]:
+    """Try attacks that have all they need; one that learns a column learns each of several in turn."""
+    from tokumei.attacks.public_knowledge import PublicKnowledge
+
+    tried = []
+    for name, part in parts.items():
+        if isinstance(part, ReleaseAttack):
+            tried.append(_deduced(name, part, PublicKnowledge.of(threat_model), seed))
+            continue
+        for learned, one in _for_each_sensitive(part, threat_model.sensitive):
+            tried.append(Tried(name, learned, dict(one.measure(threat_model, seed=seed))))
+    return tried
+
+
+def attack_release(
+    release: Table,
+    attack: Any = ALL,
+    *,
+    numeric: Sequence[str] | None = None,
+    hierarchies: Any = None,
+    method: str | KnownMethod | None = None,
+    k: int | None = None,
+    seed: int = 1,
+    **options: Any,
+) -> TableAttack:
+    """Attack a release of which nothing else is there: by what its labels give away; see `tk.attack`."""
+    started = time.perf_counter()
+    parts = chosen_attacks(attack, options)
+    alone = {name: part for name, part in parts.items() if isinstance(part, ReleaseAttack)}
+    left_out = dict.fromkeys((name for name in parts if name not in alone), "the original")
+    if attack != ALL and left_out:
+        name, lack = next(iter(left_out.items()))
+        raise InputError.of(Text("{lack}, which {name} needs", lack=lack, name=name), file=release.name)
+    tried = deduce_each(alone, public_of(release, numeric, hierarchies, method, k), seed)
+    facts = {"released": release.n_rows, "seed": seed, "seconds": round(time.perf_counter() - started, 3)}
+    return TableAttack(tried, left_out, facts, release.kind)
+
+
+def public_of(
+    release: Table, numeric: Sequence[str] | None, hierarchies: Any, method: str | KnownMethod | None, k: int | None
+) -> PublicKnowledge:
+    """Return what everybody knows of a release of which nothing else is there."""
+    from tokumei.attacks.public_knowledge import PublicKnowledge
+
+    chosen = release.hierarchies if hierarchies is None else hierarchies
+    public = PublicKnowledge(
+        release.with_written_moments(),
+        given_hierarchies(chosen, release.quasi_identifiers),
+        release.numeric if numeric is None else [numeric] if isinstance(numeric, str) else list(numeric),
+        known_method(release, method, k),
+    )
+    for column in public.numeric or []:
+        check_column(column, release.frame.columns, "numeric", release.name)
+    return public
+
+
+def deduce_each(parts: Mapping[str, ReleaseAttack], public: PublicKnowledge, seed: int) -> list[Tried]:
+    """Try attacks that need nothing but the release."""
+    return [_deduced(name, part, public, seed) for name, part in parts.items()]
+
+
+def _deduced(name: str, part: ReleaseAttack, public: PublicKnowledge, seed: int) -> Tried:
+    found = part.deduce(public, seed=seed)
+    return Tried(name, None, dict(found.scores), found)
+
+
+def known_method(release: Any, method: str | KnownMethod | None, k: int | None) -> KnownMethod:
+    """Return what is public of how a release was made: what was told, or what a release here was made by."""
+    if isinstance(method, KnownMethod):
+        return method if k is None else replace(method, k=k)
+    if method is not None:
+        TABLE_ANONYMIZERS.get(method)
+    if not isinstance(release, TableRelease):
+        return KnownMethod(method or "", k=k)
+    made = replace(method_of_recipe(release.recipe, release.hierarchies), ranged=list(release.numeric))
+    return replace(made, name=method or made.name, k=made.k if k is None else k)
+
+
+def method_of_recipe(recipe: Recipe, hierarchies: Mapping[str, Hierarchy] = MappingProxyType({})) -> KnownMethod:
+    """Return what is no secret of how a release was made: the method, its options, and what was asked for."""
+    made, asked = recipe.options, recipe.options.get("requirements", [])
+    ks = [one["options"]["k"] for one in asked if one["name"] == "k-anonymity"]
+    is_plain = all(one["name"] == "k-anonymity" for one in asked) and not made.get("weights")
+    is_plain = is_plain and made.get("loss", "ncp") == "ncp"
+    return KnownMethod(
+        recipe.method if recipe.method in TABLE_ANONYMIZERS else "",
+        made.get("options", {}),
+        max(ks, default=None),
+        ranged=made.get("numeric"),
+        is_plain=is_plain,
+        suppression=float(made.get("suppression", 0.0)),
+        on_grid=made.get("hardened", {}).get("on_grid", ()),
+        requirements=[requirement_of(one, hierarchies, None) for one in asked if one["name"] not in OF_POPULATIONS],
+        loss=made.get("loss", "ncp"),
+        weights=made.get("weights", {}),
+        preference=made.get("preference", []),
+    )
+
+
+def chosen_attacks(attack: Any, options: Mapping[str, Any]) -> dict[str, DisclosureAttack]:
+    """Make the attack or the attacks that are asked for, or all of them."""
+    if isinstance(attack, str) and attack != ALL:
+        return {attack: DISCLOSURE_ATTACKS.make(attack, **options)}
+    for name in options:
+        near = nearest(name, OPTIONS)
+        raise InputError.of(f"'{near}'" if near else "the name of one attack, whose option it is", value=name)
+    wanted = list(DISCLOSURE_ATTACKS) if attack == ALL else attack if isinstance(attack, (list, tuple)) else [attack]
+    made = [DISCLOSURE_ATTACKS.make(one) if isinstance(one, str) else one for one in wanted]
+    for one in made:
+        if not isinstance(one, DisclosureAttack):
+            raise InputError.of("an attack on tables by its name", option="attack", value=type(one).__name__)
+    return {part_name(one): one for one in made}
+
+
+def _for_each_sensitive(part: Any, columns: Sequence[str]) -> list[tuple[str | None, DisclosureAttack]]:
+    """Repeat an attack that learns one column for each sensitive column, where none is named."""
+    if len(columns) > 1 and getattr(part, "sensitive", None) == "":
+        return [(column, replace(part, sensitive=column)) for column in columns]
+    return [(None, part)]
+
+
+def what_is_missing(threat_model: ThreatModel, part: DisclosureAttack) -> str | None:
+    """Say what an attack needs and was not given."""
+    has = {
+        "sensitive": bool(threat_model.sensitive),
+        "earlier": bool(threat_model.earlier),
+        "population": threat_model.population is not None,
+    }
+    words = {"sensitive": "a sensitive column that is not known"} if threat_model.original.sensitive else {}
+    missing = [words.get(need, need) for need in part.needs if not has[need]]
+    if missing:
+        return " and ".join(missing)
+    lacks: str | None = part.lacks(threat_model) if isinstance(part, Minimality) else None
+    return lacks
+
+
+def _frame(data: Any, reading: Reading, columns: Sequence[str]) -> pl.DataFrame | None:
+    from pathlib import Path
+
+    if data is None:
+        return None
+    frame = read_beside(data, reading, columns) if isinstance(data, (str, Path)) else as_frame(data)
+    # Moments in known columns as those of the original are written.
+    return Table(frame, qi=[name for name in columns if name in frame.columns]).with_written_moments().frame
+
+
+def _written(release: Published) -> Published:
+    return replace(release, table=release.table.with_written_moments())
+
+
+def _told_of(deduced: Deductions) -> list[Section]:
+    """Show what is known of each column, how many claims of each kind there are, and what they assume."""
+    by_column = deduced.scores["cells-certain"].inputs["by_column"] if "cells-certain" in deduced.scores else {}
+    ends: Mapping[str, Any] = next(
+        (one.inputs["by_column"] for key, one in deduced.scores.items() if key.startswith("singled-out")), {}
+    )
+    columns = [
+        [name, share, ends.get(name, {}).get("end"), ends.get(name, {}).get("any")] for name, share in by_column.items()
+    ]
+    by_kind, assumed = deduced.facts.get("claims_by_kind", {}), deduced.facts.get("assumed", {})
+    kinds = [[kind, one["claims"], one["true"], _example(one["example"])] for kind, one in by_kind.items()]
+    said = {name: value for name, value in assumed.items() if name != "ranges" and value is not None}
+    said |= {f"ranges of {name}": f"{one['are']} ({one['since']})" for name, one in assumed.get("ranges", {}).items()}
+    tables = (
+        Rows(["column", "cells known exactly", "an end singles out", "any value does"], columns),
+        Rows(["claims by", "claims", "true", "for example"], kinds),
+    )
+    return [*(one for one in tables if one.rows), Facts({f"assumed: {name}": value for name, value in said.items()})]
+
+
+def _example(found: Mapping[str, Any]) -> str:
+    where = [f"row {found['row']:,}" if found["row"] else None, found["column"], found["label"]]
+    return f"{', '.join(one for one in where if one)}: {found['claim']}"
+
+
+def _numbers_of(score: Score) -> list[Any]:
+    """Return the share found, its interval, and what blind guessing and the control group score."""
+    interval = "–" if score.interval is None else f"{score.interval[0]:.3g} – {score.interval[1]:.3g}"
+    return [score.value, interval, score.baseline, score.control]

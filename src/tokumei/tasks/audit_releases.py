@@ -1,0 +1,177 @@
+"""What several releases of the same people give away together, for `tokumei audit --against`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.core.progress import step
+from tokumei.data.files.beside import reading_beside
+from tokumei.data.files.formats import scan_frame
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.files.row_numbers import read_rows
+from tokumei.data.frames import as_lazy
+from tokumei.measures.safety.releases.m_invariance import MInvariance
+from tokumei.measures.safety.releases.sequential_k import SequentialK
+from tokumei.measures.several_releases import SeveralReleases
+from tokumei.tasks.table_release import TableRelease
+
+
+@dataclass(frozen=True)
+class Matching:
+    """How the rows of several releases are told to be the same person's.
+
+    person: a column of all releases that says whose each row is.
+    rows: the row of the original behind each row of the newest release, counted from 1, or a file with a line each;
+        `against_rows` has the same of each earlier release, in order.
+    in_order: row n of all releases is the same person, for releases that were not shuffled.
+    """
+
+    person: str | None = None
+    rows: Any = None
+    against_rows: Sequence[Any] = ()
+    in_order: bool = False
+
+    def given(self) -> str | None:
+        """Return the name of a way that was asked for."""
+        ways = {"id": self.person, "rows": self.rows, "against-rows": self.against_rows or None}
+        return next((name for name, way in ways.items() if way is not None), "in-order" if self.in_order else None)
+
+    def rows_of_each(self, files: Sequence[Any]) -> list[Any] | None:
+        """Return the rows of the original of each release; None where a column or the order matches them.
+
+        Releases are shuffled unless they were asked to keep their order, so that row n of two is hardly ever one
+        person: to compare them row by row unasked would call dangerous what is safe, or safe what is dangerous.
+        """
+        asked = [self.person is not None, self.rows is not None or bool(self.against_rows), self.in_order]
+        if sum(asked) > 1:
+            raise InputError.of("one of --id, --rows and --in-order", option="--against")
+        if self.person is not None or self.in_order:
+            return None
+        each = [_own_rows(file) for file in files]
+        if self.rows is not None:
+            each[0] = self.rows
+        for place, one in enumerate(self.against_rows, 1):
+            if place >= len(files):
+                expected = f"one file for each of {len(files) - 1} earlier releases"
+                raise InputError.of(expected, option="--against-rows", value=len(self.against_rows))
+            each[place] = one
+        for place, (file, one) in enumerate(zip(files, each, strict=True)):
+            if one is None:
+                option = "--against-rows" if place else "--rows"
+                expected = (
+                    f"whose each row is, since releases are shuffled: --id COLUMN, {option} FILE, or --in-order where "
+                    "row n of all files is the same person"
+                )
+                raise InputError.of(expected, file=_name(file, place))
+        return each
+
+
+def compare_releases(
+    files: Sequence[Any],
+    attributes: Sequence[str],
+    sensitive: Sequence[str],
+    matching: Matching,
+    *,
+    engine: str,
+    reading: Reading = AS_IT_IS,
+) -> dict[str, Any] | None:
+    """Measure all releases together, the newest being the first; None where there is no earlier one."""
+    if len(files) == 1:
+        if (given := matching.given()) is not None:
+            raise InputError.of(f"--against FILE, which --{given} is for", option=f"--{given}")
+        return None
+    if "://" in engine:
+        raise InputError.of("files with --against, since people are matched here", option="--engine", value=engine)
+    rows = matching.rows_of_each(files)
+    with step("comparing releases"):
+        together = _match(files, attributes, sensitive, matching.person, rows, reading=reading)
+        score = SequentialK(1).measure(together)
+        remaining, domains = score.inputs["remaining"], together.domains
+        invariance = {name: int(MInvariance(name, 1).measure(together).value) for name in domains}
+    return {
+        "releases": len(files),
+        "matched_by": matching.person or ("rows of the original" if rows is not None else "row"),
+        "k": int(score.value),
+        **{name: score.inputs[name] for name in ("k_alone", "persons", "people_in_all", "singled_out")},
+        # A column that some release does not have cannot be compared.
+        "m_invariance": {name: invariance.get(name) for name in sensitive},
+        "remaining_sensitive": {name: remaining.get(name) for name in sensitive},
+    }
+
+
+def describe_comparison(together: Mapping[str, Any]) -> str:
+    """Summarize what comparing the releases gives away, and of which sensitive values."""
+    compared = f"Comparing the {together['releases']} releases"
+    before = f"where each alone keeps everybody among at least {_listed([str(k) for k in together['k_alone']])}"
+    if together["k"] == 1:
+        text = f"{compared} singles out {together['singled_out']:,} of {together['persons']:,} people, {before}."
+    else:
+        text = f"{compared} still leaves everybody among at least {together['k']}, {before}."
+    told = [name for name, n_values in together["remaining_sensitive"].items() if n_values == 1]
+    return f"{text} It tells somebody's {_listed(told)}." if told else text
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([*([", ".join(words[:-1])] if words[1:] else []), *words[-1:]])
+
+
+def _match(
+    files: Sequence[Any],
+    attributes: Sequence[str],
+    sensitive: Sequence[str],
+    person: str | None,
+    rows: Sequence[Any] | None,
+    *,
+    reading: Reading,
+) -> SeveralReleases:
+    scans = [_scan(file, reading, attributes) for file in files]
+    names = [_name(file, place) for place, file in enumerate(files)]
+    present = [scan.collect_schema().names() for scan in scans]
+    columns = [[name for name in attributes if name in there] for there in present]
+    for name, own in zip(names, columns, strict=True):
+        if not own:
+            raise InputError.of(f"one of the columns {', '.join(attributes)}", file=name, option="--qi")
+    shared = [name for name in sensitive if all(name in there for there in present)]
+    kept = [[*own, *shared, *([] if person is None else [person])] for own in columns]
+    frames = [_collect(scan, wanted) for scan, wanted in zip(scans, kept, strict=True)]
+    if rows is not None:
+        # A name that no column has.
+        person = "row of the original" + " " * max(len(name) for there in present for name in there)
+        frames = [_with_rows(frame, one, person, name) for frame, one, name in zip(frames, rows, names, strict=True)]
+    return SeveralReleases.of(frames, columns, sensitive=shared, person=person, names=names)
+
+
+def _scan(file: Any, reading: Reading, columns: Sequence[str]) -> pl.LazyFrame:
+    if isinstance(file, TableRelease):
+        return file.table.lazy()
+    if not isinstance(file, (str, Path)):
+        return as_lazy(file)
+    return scan_frame(file, reading_beside(file, reading, columns))
+
+
+def _name(file: Any, place: int) -> str:
+    return str(file) if isinstance(file, (str, Path)) else f"table {place + 1}"
+
+
+def _own_rows(file: Any) -> Any:
+    """Return the rows that a release of this process knows of itself, counted from 1."""
+    return file.rows + 1 if isinstance(file, TableRelease) and file.rows is not None else None
+
+
+def _with_rows(frame: pl.DataFrame, rows: Any, column: str, name: str) -> pl.DataFrame:
+    numbers = read_rows(rows) if isinstance(rows, (str, Path)) else pl.Series(rows)
+    if len(numbers) != frame.height:
+        file = str(rows) if isinstance(rows, (str, Path)) else name
+        raise InputError.of(f"a line for each of {frame.height:,} rows of {name}", file=file, value=f"{len(numbers):,}")
+    return frame.with_columns(numbers.cast(pl.Int64).alias(column))
+
+
+def _collect(scan: pl.LazyFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Load the columns that are there; what is missing is named when releases are matched."""
+    return scan.select(name for name in scan.collect_schema().names() if name in names).collect()

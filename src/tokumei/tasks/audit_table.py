@@ -1,0 +1,286 @@
+"""Every safety measure of a table as it stands, and whether what is stated holds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
+from tokumei.core.score import Score
+from tokumei.data.files.beside import reading_beside
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.release import Recipe
+from tokumei.data.table import Table, check_column
+from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.count import count_beside, count_classes
+from tokumei.engines.engine import connect
+from tokumei.measures.audit import Audit, audit
+from tokumei.measures.requirement import Requirement, in_words
+from tokumei.methods.goal import against_original
+from tokumei.methods.recipes import read_recipe
+from tokumei.tasks.audit_releases import Matching, compare_releases, describe_comparison
+from tokumei.tasks.hierarchies import given_hierarchies
+from tokumei.tasks.kept_columns import ColumnUniqueness, uniqueness_on
+from tokumei.tasks.request import Asked, refuse_unknown, split_asked
+from tokumei.tasks.table_release import TableRelease
+
+MISSING_COUNTS = "A missing sensitive value counts as a value of its own, as asked for."
+NOT_MATCHED = Matching()
+ONLY_COUNTED = (
+    "All of this is counted. Whether people can be singled out, linked or inferred about was not measured: "
+    "'tokumei attack table' tries it."
+)
+MISSING_DOES_NOT = "A missing sensitive value does not count as a value."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TableAudit(Result):
+    """What a table gives away as it stands: every measure, every column, and whether what was stated holds."""
+
+    counts: ClassCounts
+    measured: Audit
+    requirements: Sequence[Mapping[str, Any]]
+    columns: Sequence[ColumnUniqueness]
+    roles: Mapping[str, str]
+    missing_is_a_value: bool
+    together: Mapping[str, Any] | None
+    seconds: float
+    frame_kind: str = "polars"
+
+    @property
+    def k(self) -> int:
+        """Fewest rows in a class."""
+        return self.counts.k
+
+    @property
+    def holds(self) -> bool:
+        """Whether every stated requirement holds."""
+        return all(one["holds"] for one in self.requirements)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as `tokumei audit --json` prints it."""
+        counts = self.counts
+        listed = [{"role": self.roles.get(one.column, ""), **one.as_dict()} for one in self.columns]
+        return {
+            "rows": counts.n_rows,
+            "classes": counts.n_classes,
+            "k": counts.k,
+            "unique": counts.n_unique,
+            "holds": self.holds,
+            "requirements": list(self.requirements),
+            "measures": self.measured.as_dict(),
+            "columns": listed,
+            "missing_is_a_value": self.missing_is_a_value,
+            **({} if self.together is None else {"against": dict(self.together)}),
+            "seconds": self.seconds,
+        }
+
+    def sections(self) -> Sequence[Section]:
+        """Return the classes, the measures, the columns, and what holds."""
+        counts = self.counts
+        facts = {"rows": counts.n_rows, "classes": counts.n_classes, "k": counts.k, "unique": counts.n_unique}
+        rows = [["", name, score.value, _direction(score)] for name, score in self.measured.classes.items()]
+        for column, scores in self.measured.by_sensitive.items():
+            rows += [[column, name, score.value, _direction(score)] for name, score in scores.items()]
+        parts: list[Section] = [Facts(facts), Rows(["sensitive", "measure", "value", "better"], rows)]
+        if self.measured.by_sensitive:
+            parts.append(Sentence(MISSING_COUNTS if self.missing_is_a_value else MISSING_DOES_NOT))
+        if self.columns:
+            listed = [
+                [one.column, self.roles.get(one.column, ""), one.n_distinct, one.n_unique, one.n_missing]
+                for one in self.columns
+            ]
+            title = "Columns by themselves: values that one row alone has single it out"
+            parts.append(Rows(["column", "role", "distinct", "unique", "missing"], listed, title))
+        if self.together is not None:
+            parts.append(Sentence(describe_comparison(self.together)))
+        parts.append(Sentence(ONLY_COUNTED))
+        parts += [
+            Sentence(f"{'holds' if one['holds'] else 'FAILS'}  {one['requirement']}") for one in self.requirements
+        ]
+        return parts
+
+    def figure(self) -> Drawing | None:
+        """Draw how many rows are in classes of each size."""
+        return class_size_figure(self.counts)
+
+
+def audit_table(
+    table: Table,
+    *,
+    against: Any = (),
+    person: str | None = None,
+    rows: Any = None,
+    against_rows: Any = (),
+    in_order: bool = False,
+    population: Any = None,
+    original: Any = None,
+    recipe: Any = None,
+    threshold: float = 0.2,
+    hierarchies: Any = None,
+    **options: Any,
+) -> TableAudit:
+    """Measure a table in memory; see `tk.audit`."""
+    if not table.quasi_identifiers:
+        raise InputError.of("a quasi-identifier or more, as tk.Table(data, qi=['age'])", file=table.name)
+    asked, left = split_asked(options, table.sensitive)
+    own = (
+        *("against", "person", "rows", "against_rows", "in_order", "population", "original", "recipe", "threshold"),
+        "hierarchies",
+    )
+    refuse_unknown(left, [*own, *Asked.__dataclass_fields__], "audit")
+    for column in asked.sensitive_columns():
+        check_column(column, table.frame.columns, "a sensitive column", table.name)
+    return audit_source(
+        table.frame,
+        table.quasi_identifiers,
+        table.sensitive,
+        asked,
+        name=table.name,
+        against=_listed(against),
+        matching=Matching(person, rows, _listed(against_rows), in_order),
+        population=population,
+        original=original.frame if isinstance(original, Table) else original,
+        recipe=recipe,
+        threshold=threshold,
+        hierarchies=table.hierarchies if hierarchies is None else hierarchies,
+        frame_kind=table.kind,
+    )
+
+
+def audit_source(
+    source: Any,
+    attributes: Sequence[str],
+    sensitive: Sequence[str],
+    asked: Asked,
+    *,
+    name: str,
+    against: Sequence[Any] = (),
+    matching: Matching = NOT_MATCHED,
+    population: Any = None,
+    original: Any = None,
+    recipe: Any = None,
+    threshold: float = 0.2,
+    hierarchies: Any = None,
+    engine: str = "local",
+    reading: Reading = AS_IT_IS,
+    frame_kind: str = "polars",
+) -> TableAudit:
+    """Measure a frame, a file or a table of an engine."""
+    started = time.perf_counter()
+    columns = list(dict.fromkeys([*sensitive, *asked.sensitive_columns()]))
+    trees = given_hierarchies(hierarchies, columns)
+    # The options may be meant for the original that the release is held against.
+    is_beside = isinstance(source, (str, Path)) and engine == "local" and (original is not None or bool(against))
+    own = reading_beside(source, reading, attributes) if is_beside else reading
+    with connect(engine) as opened:
+        relation = opened.open(source, own)
+        present = list(relation.schema)
+        for column in attributes:
+            check_column(column, present, "a quasi-identifier", name)
+        for column in columns:
+            check_column(column, present, "a sensitive column", name)
+        listed = uniqueness_on(relation, present)
+    counts = count_classes(source, attributes, sensitive=columns, engine=engine, reading=own)
+    everybody = None if population is None else count_beside(population, attributes, reading=reading)
+    missing = asked.missing_is_a_value
+    measured = audit(counts, population=everybody, hierarchies=trees, threshold=threshold, is_missing_a_value=missing)
+    whole = None if original is None else count_beside(original, attributes, reading=reading, sensitive=columns)
+    stated = _stated(asked.requirements(trees, everybody), counts, whole) + _promised(recipe)
+    together = compare_releases([source, *against], attributes, columns, matching, engine=engine, reading=reading)
+    if together is not None and asked.k is not None:
+        holds = together["k"] >= asked.k or not together["persons"]
+        stated.append({"requirement": f"sequential-k (k {asked.k})", "holds": holds, "value": together["k"]})
+    roles = dict.fromkeys(attributes, "quasi-identifier") | dict.fromkeys(columns, "sensitive")
+    seconds = round(time.perf_counter() - started, 4)
+    return TableAudit(counts, measured, stated, listed, roles, missing, together, seconds, frame_kind)
+
+
+def audit_release(release: TableRelease, **options: Any) -> TableAudit:
+    """Measure a release with the roles of its original; it knows whose its rows are, to be compared with others."""
+    if options.get("against") and release.rows is not None and not {"person", "rows", "in_order"} & set(options):
+        options["rows"] = release.rows + 1
+    return audit_table(released_table(release), **options)
+
+
+def _listed(given: Any) -> list[Any]:
+    """Return the argument as a list, be it several or one."""
+    return list(given) if isinstance(given, (list, tuple)) else [given]
+
+
+def released_table(release: TableRelease) -> Table:
+    """Return a release as a table with the roles of its original."""
+    frame, original = release.table, release.original
+    if original is None:
+        raise InputError.of("a release that is in this process")
+    roles = {name: role for name, role in original.roles.items() if name in frame.columns}
+    table = Table(frame, roles=roles, name="release")
+    table.kind = release.frame_kind
+    return table
+
+
+def class_size_figure(counts: ClassCounts) -> Drawing | None:
+    """Draw the share of rows in classes of each size, in powers of two."""
+    from tokumei.report.figures import bar_figure
+
+    if not counts.n_rows:
+        return None
+    grouped = rows_by_class_size(counts)
+    labels = [f"{low:,}" if low == high else f"{low:,} to {high:,}" for low, high, _ in grouped]
+    points = pl.DataFrame({"class size": labels, "rows": [n for _, _, n in grouped]})
+    return Drawing(bar_figure(points, x="rows", y="class size", x_title="rows in classes of that size"))
+
+
+def rows_by_class_size(counts: ClassCounts) -> list[tuple[int, int, int]]:
+    """Count rows by the size of their class in powers of two: least size, greatest size, rows."""
+    sizes = pl.DataFrame({"size": counts.sizes})
+    power = (pl.col("size").log(2) + 1e-9).floor().cast(pl.Int64)
+    grouped = sizes.group_by(power.alias("power")).agg(pl.col("size").sum().alias("rows")).sort("power")
+    return [(2**p, 2 ** (p + 1) - 1, n) for p, n in grouped.iter_rows()]
+
+
+def _checked(requirement: Requirement, counts: ClassCounts) -> dict[str, Any]:
+    """Check a requirement in all classes, with the value achieved."""
+    return {
+        "requirement": in_words(requirement),
+        "holds": bool(requirement.holds_in(counts).all()),
+        "value": requirement.measure(counts).value,
+    }
+
+
+def _stated(
+    requirements: Sequence[Requirement], counts: ClassCounts, whole: ClassCounts | None
+) -> list[dict[str, Any]]:
+    """Check requirements; those that compare with all rows against the release and, if there is one, the original."""
+    out = []
+    for one in requirements:
+        told = [one] if whole is None else against_original([one], whole, moves=True)
+        if getattr(one, "reference", 0) is not None:
+            out += [_checked(each, counts) for each in told]
+            continue
+        for each in told:
+            whose = "the release" if getattr(each, "reference", None) is None else "the original"
+            checked = _checked(each, counts)
+            out.append(checked | {"requirement": f"{checked['requirement']} against {whose}", "against": whose})
+    return out
+
+
+def _promised(recipe: Any) -> list[dict[str, Any]]:
+    """Check whether what a recipe promises by its method can still be relied on."""
+    if recipe is None:
+        return []
+    options = (recipe if isinstance(recipe, Recipe) else read_recipe(recipe)).options
+    if "spent" not in options:
+        return []
+    name = f"ε-differential privacy ({options.get('promise', 'spent')})"
+    return [{"requirement": name, "holds": "promise" not in options, "value": options["spent"]}]
+
+
+def _direction(score: Score) -> str:
+    return "higher" if score.higher_is_better else "lower"

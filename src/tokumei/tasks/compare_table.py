@@ -1,0 +1,240 @@
+"""Several methods on one table: what each found and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.core.errors import CannotAnonymize, InputError
+from tokumei.core.registry import part_name, part_options
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section
+from tokumei.core.text import Text
+from tokumei.data.files.formats import scan_frame
+from tokumei.data.frames import as_lazy
+from tokumei.data.table import Table
+from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.count import count_classes
+from tokumei.methods.goal import Goal
+from tokumei.methods.registry import TABLE_ANONYMIZERS, LocalRecoder, Perturber, searches
+from tokumei.methods.rows import release_rows
+from tokumei.methods.tables import decide
+from tokumei.predictors.predictor import PREDICTORS
+from tokumei.tasks.anonymize_table import known_of, split_wishes
+from tokumei.tasks.goal import Known, Trees, check_is_possible, goal_of, refuse_left, trees_of
+from tokumei.tasks.hierarchies import told_of_made
+from tokumei.tasks.request import split_asked
+
+LEFT_OUT = ("exhaustive",)
+SHOWN = ("loss", "k", "suppressed", "nodes_checked", "classes_checked", "seconds")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MethodComparison(Result):
+    """What each method found, or why it did not."""
+
+    n_rows: int
+    n_classes: int
+    loss_name: str
+    methods: Sequence[Mapping[str, Any]]
+    made: Mapping[str, str]
+    frame_kind: str = "polars"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as `tokumei compare --json` prints it."""
+        return {
+            "rows": self.n_rows,
+            "classes": self.n_classes,
+            "loss_name": self.loss_name,
+            "methods": [dict(one) for one in self.methods],
+            "hierarchies_made": dict(self.made),
+        }
+
+    def sections(self) -> Sequence[Section]:
+        """Return the table of methods."""
+        rows = [
+            [
+                one["method"],
+                *(one.get(name) for name in SHOWN),
+                one.get("error") or ("proven" if one["is_proven"] else ""),
+            ]
+            for one in self.methods
+        ]
+        columns = ["method", f"loss ({self.loss_name})", *(name.replace("_", " ") for name in SHOWN[1:]), ""]
+        parts: list[Section] = [Facts({"rows": self.n_rows, "classes": self.n_classes}), Rows(columns, rows)]
+        return [*parts, *told_of_made(self.made)]
+
+    @property
+    def found(self) -> list[Mapping[str, Any]]:
+        """The methods that found a release."""
+        return [one for one in self.methods if "error" not in one]
+
+    def figure(self) -> Drawing | None:
+        """Draw what each release lost."""
+        from tokumei.report.figures import bar_figure
+
+        if not self.found:
+            return None
+        bars = pl.DataFrame({"method": [o["method"] for o in self.found], "loss": [o["loss"] for o in self.found]})
+        return Drawing(bar_figure(bars, x="loss", y="method", x_title=f"loss ({self.loss_name})"))
+
+    def report(self, out: Path | str, *, force: bool = False) -> None:
+        """Write a page with the table and its figures."""
+        from tokumei.data.files.outputs import guarded
+
+        with guarded({"out": out}, pages=["out"], force=force) as drafts:
+            self.write_page(drafts["out"])
+
+    def write_page(self, out: Path) -> None:
+        """Write the page to a draft that was guarded before."""
+        from tokumei.report.figures import dot_figure
+        from tokumei.report.page import Page
+
+        page = Page("Ways to anonymize one table")
+        page.paragraph("Each method was given the same rows, and the same was asked of it.")
+        figure = self.figure()
+        if figure is not None:
+            page.figure(figure.svg, "What each release lost.")
+        searched = [one for one in self.found if one["classes_checked"] is not None]
+        if searched:
+            costs = pl.DataFrame(
+                {"method": [o["method"] for o in searched], "n": [o["classes_checked"] for o in searched]}
+            )
+            page.figure(
+                dot_figure(costs, x="n", y="method", x_title="classes checked, on a logarithmic axis"),
+                "Cost of a search: the class counts of all nodes whose k was computed, added up. Left is cheaper.",
+            )
+        page.table(
+            ["method", f"loss ({self.loss_name})", *(name.replace("_", " ") for name in SHOWN[1:])],
+            [[one["method"], *("–" if one[name] is None else one[name] for name in SHOWN)] for one in self.found],
+            "What each method found. Least loss is best.",
+        )
+        failed = [[one["method"], one["error"]] for one in self.methods if "error" in one]
+        if failed:
+            page.table(["method", "why"], failed, "What found no release.")
+        page.write(out)
+
+
+def compare_table(
+    table: Table, *, methods: Sequence[str] | None = None, hierarchies: Any = None, **options: Any
+) -> MethodComparison:
+    """Run methods on one table; see `tk.compare`."""
+    known = known_of(table, hierarchies)
+    return compare_source(table.frame, known, methods=methods, frame_kind=table.kind, **options)
+
+
+def compare_source(
+    source: Any,
+    known: Known,
+    *,
+    methods: Sequence[str] | None = None,
+    engine: str = "local",
+    frame_kind: str = "polars",
+    **options: Any,
+) -> MethodComparison:
+    """Run methods on a frame, a file or a table of an engine."""
+    asked, left = split_asked(options, known.sensitive)
+    wishes, left = split_wishes(left)
+    optimal = TABLE_ANONYMIZERS.make("optimal")
+    refuse_left(left, optimal, ("methods", "hierarchies", *asked.__dataclass_fields__), "compare")
+    trees = trees_of(known, optimal, asked)
+    goal = goal_of(known, optimal, asked, wishes, trees)
+    named = [methods] if isinstance(methods, str) else methods
+    made = _methods(_usual(goal) if named is None else named)
+    columns = list(trees.of_columns)
+    counts = count_classes(source, columns, sensitive=goal.sensitive, engine=engine, reading=known.reading)
+    check_is_possible(counts.n_rows, asked, known.name)
+    failed: list[CannotAnonymize] = []
+    rows = _Rows(source, known, engine)
+    results = [_run(name, replace(goal, method=one), rows, counts, trees, failed) for name, one in made.items()]
+    if failed and len(failed) == len(results):
+        raise failed[0]
+    return MethodComparison(counts.n_rows, counts.n_classes, part_name(goal.loss), results, trees.made, frame_kind)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows themselves, read when a method needs them."""
+
+    source: Any
+    known: Known
+    engine: str
+
+    def frame(self, columns: Sequence[str], why: str) -> pl.DataFrame:
+        if self.engine != "local":
+            raise InputError.of(Text("the local engine, which {what} needs", what=why))
+        is_file = isinstance(self.source, (str, Path))
+        rows = scan_frame(self.source, self.known.reading) if is_file else as_lazy(self.source)
+        return rows.select(columns).collect()
+
+
+def _usual(goal: Goal) -> list[str]:
+    """Return all searches but the slow oracle and, where they are measured by the same loss, local recodings."""
+    recoders = [name for name in TABLE_ANONYMIZERS if hasattr(TABLE_ANONYMIZERS.get(name), "recode_locally")]
+    usual = [name for name in searches() if name not in LEFT_OUT]
+    return [*usual, *(recoders if part_name(goal.loss) == "ncp" else [])]
+
+
+def _methods(listed: Sequence[Any]) -> dict[str, Any]:
+    """Make the methods; one that takes a predictor is run with each of them."""
+    made: dict[str, Any] = {}
+    for name in listed:
+        if not isinstance(name, str):
+            made[part_name(name)] = name
+        elif any(option.name == "predictor" for option in part_options(TABLE_ANONYMIZERS.get(name))):
+            made |= {f"{name} ({one})": TABLE_ANONYMIZERS.make(name, predictor=one) for one in PREDICTORS}
+        else:
+            made[name] = TABLE_ANONYMIZERS.make(name)
+        if isinstance(made.get(name), Perturber):
+            raise InputError.of("a method that generalizes, whose loss can be compared", value=name)
+    return made
+
+
+def _run(
+    name: str, goal: Goal, rows: _Rows, counts: ClassCounts, trees: Trees, failed: list[CannotAnonymize]
+) -> dict[str, Any]:
+    """Return what a method found, or why it failed."""
+    try:
+        run = _by_rows if isinstance(goal.method, LocalRecoder) else _by_levels
+        return {"method": name, **run(rows, counts, trees, goal)}
+    except InputError as error:
+        # A method that cannot take this requirement is no reason to hide what the others found.
+        return {"method": name, "is_proven": False, "error": error.faults[0].expected}
+    except CannotAnonymize as error:
+        # Another may leave other rows out, and hold.
+        failed.append(error)
+        return {"method": name, "is_proven": False, "error": str(error)}
+
+
+def _by_levels(_: _Rows, counts: ClassCounts, trees: Trees, goal: Goal) -> dict[str, Any]:
+    decision = decide(counts, trees.of_columns, goal.against(counts))
+    return {
+        "levels": decision.levels,
+        "loss": decision.loss.value,
+        "k": decision.k,
+        "suppressed": decision.n_suppressed,
+        "nodes_checked": decision.n_nodes_checked,
+        "classes_checked": decision.n_classes_checked,
+        "seconds": round(decision.seconds, 4),
+        "is_proven": decision.is_proven,
+    }
+
+
+def _by_rows(rows: _Rows, _: ClassCounts, trees: Trees, goal: Goal) -> dict[str, Any]:
+    if part_name(goal.loss) != "ncp":
+        raise InputError.of("the loss ncp, which local recodings are measured by")
+    known = list(rows.known.quasi_identifiers)
+    frame = rows.frame([*known, *goal.sensitive], part_name(goal.method))
+    found = release_rows(frame, known, trees.of_columns, goal)
+    return {
+        "loss": found.loss and found.loss.value,
+        "k": found.counts and found.counts.k,
+        "suppressed": found.n_suppressed,
+        "nodes_checked": None,
+        "classes_checked": None,
+        "seconds": round(found.seconds, 4),
+        "is_proven": False,
+    }

@@ -1,0 +1,353 @@
+"""A job file: from raw data to a dossier in one TOML file, every slip told by its line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tokumei.attacks.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS
+from tokumei.core.errors import InputError
+from tokumei.core.registry import Registry
+from tokumei.core.seeds import LARGEST_SEED
+from tokumei.data.files.reading import Reading
+from tokumei.data.files.toml import Section, Where, make_part, parse_toml, read_toml
+from tokumei.hierarchies.registry import BUILDERS
+from tokumei.measures.registry import HISTORY_UTILITIES, TABLE_UTILITIES
+from tokumei.methods.pipeline import pipeline_of
+from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
+from tokumei.tasks.preparing import WAYS, Preparation
+from tokumei.tasks.request import OF_COLUMNS
+
+KINDS = ("table", "history")
+ROLES = ("identifier", "quasi-identifier", "sensitive", "other")
+SECTIONS = (
+    "job",
+    "input",
+    "prepare",
+    "roles",
+    "hierarchies",
+    "requirements",
+    "method",
+    "threat",
+    "measures",
+    "bound",
+    "output",
+)
+MOST = 1_000_000_000
+# Several methods of a history, one after the other.
+PIPELINE = "pipeline"
+
+
+@dataclass(frozen=True)
+class Threat:
+    """Somebody who may attack: the columns they know, how many people they know, and how they go about it."""
+
+    name: str
+    knows: tuple[str, ...]
+    share: float
+    attacks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A number that must not be passed, and the line of the file that says so."""
+
+    of: str
+    least: float | None
+    most: float | None
+    line: int | None
+
+    def holds(self, value: float) -> bool:
+        """Whether a number lies within."""
+        return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
+
+
+@dataclass(frozen=True)
+class Job:
+    r"""What is to be done with a file, from its columns to what must hold of the release.
+
+    >>> import tokumei as tk
+    >>> tk.write_frame(tk.Table({"age": ["31", "31", "52", "52"]}).frame, "people.csv")
+    >>> text = '[input]\nfile = "people.csv"\n[roles]\nage = "quasi-identifier"\n[requirements]\nk = 2\n'
+    >>> job = tk.Job.of(text)
+    >>> job.run("dossier").holds
+    True
+    """
+
+    where: Where
+    # Where the files that it names lie.
+    folder: Path
+    name: str
+    kind: str
+    file: Path
+    reading: Reading
+    roles: Mapping[str, str] = field(default_factory=dict)
+    # What is done to single columns before anything else, in this order.
+    preparations: Sequence[Preparation] = ()
+    # For each column a file, or a builder by name with its options.
+    hierarchies: Mapping[str, Any] = field(default_factory=dict)
+    requirements: Mapping[str, Any] = field(default_factory=dict)
+    methods: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    threats: Sequence[Threat] = ()
+    measures: tuple[str, ...] | None = None
+    bounds: Sequence[Bound] = ()
+    keep: tuple[str, ...] = ()
+    keep_anyway: bool = False
+    # The key by which the dossier is signed, if it is.
+    sign: Path | None = None
+    seed: int | None = None
+    # How many people the rows are a sample of, if they are.
+    population_size: int | None = None
+    reviewer: str | None = None
+    expires: str | None = None
+
+    @classmethod
+    def read(cls, path: Path | str) -> Job:
+        """Read a job file; files that it names lie beside it."""
+        return _job(*read_toml(Path(path)), Path(path).parent)
+
+    @classmethod
+    def of(cls, text: str, *, folder: Path | str = ".") -> Job:
+        """Read the text of a job file; files that it names lie in the folder."""
+        return _job(*parse_toml(text, "job"), Path(folder))
+
+    @property
+    def prepared(self) -> list[dict[str, str]]:
+        """What is done to which column first, as a dossier tells it; where the keys lie is not in it."""
+        return [{"column": one.column, "by": one.by} for one in self.preparations]
+
+    def columns_with(self, role: str) -> list[str]:
+        """Return the columns of a role."""
+        return [name for name, found in self.roles.items() if found == role]
+
+    def run(self, out: Path | str, *, force: bool = False) -> Any:
+        """Do the job and write its results to a folder; what was done there before is not done again."""
+        from tokumei.tasks.run_job import run_job
+
+        return run_job(self, Path(out), force=force)
+
+
+def _job(where: Where, found: Mapping[str, Any], folder: Path) -> Job:
+    for name, value in found.items():
+        if name not in SECTIONS:
+            raise where.fault(
+                f"a section: {', '.join(SECTIONS)}", name, "", value if not isinstance(value, dict) else name
+            )
+        wanted = list if name in ("prepare", "method", "threat", "bound") else dict
+        if not isinstance(value, wanted):
+            raise where.fault(f"[[{name}]]" if wanted is list else f"[{name}]", name)
+    general = Section(where, "job", found.get("job", {}))
+    kind = general.choice("kind", KINDS, "table")
+    source = Section(where, "input", found.get("input", {}))
+    file = folder / source.text("file", expected="the file to read")
+    made = Job(
+        where=where,
+        folder=folder,
+        name=general.text("name", file.stem),
+        kind=kind,
+        file=file,
+        reading=_reading(source),
+        roles=_roles(where, found, kind),
+        preparations=[_preparation(one, folder) for one in _listed(where, found, "prepare")],
+        hierarchies=_hierarchies(where, found, folder),
+        requirements=_requirements(where, found, kind),
+        methods=_methods(where, found, kind),
+        threats=_threats(where, found, kind),
+        measures=_measures(where, found, kind),
+        bounds=[_bound(section) for section in _listed(where, found, "bound")],
+        **_output(where, found, folder),
+        seed=general.whole("seed", 0, LARGEST_SEED, None) if "seed" in general.found else None,
+        population_size=general.whole("population_size", 0, 100 * MOST, 0) or None,
+        reviewer=general.maybe_text("reviewer", "a name"),
+        expires=general.maybe_text("expires", "a day"),
+    )
+    general.finish()
+    _check_columns_are_declared(made)
+    return made
+
+
+def _listed(where: Where, found: Mapping[str, Any], name: str) -> list[Section]:
+    return [Section(where, name, one, number) for number, one in enumerate(found.get(name, []), start=1)]
+
+
+def _reading(source: Section) -> Reading:
+    columns = source.section("columns")
+    texts: dict[str, Any] = {
+        key: source.maybe_text(key, "text") for key in ("encoding", "delimiter", "sheet", "date_format", "format")
+    }
+    reading = Reading(
+        **texts,
+        skip_rows=source.whole("skip_rows", 0, MOST, 0),
+        null_values=source.names("null_values", []),
+        has_header=source.flag("has_header", True),
+        trim=source.flag("trim", False),
+        columns={key: columns.text(key) for key in columns.found},
+    )
+    source.finish()
+    return reading
+
+
+def _roles(where: Where, found: Mapping[str, Any], kind: str) -> dict[str, str]:
+    section = Section(where, "roles", found.get("roles", {}))
+    if kind == "history":
+        section.finish()
+        return {}
+    roles = {column: section.choice(column, ROLES) for column in section.found}
+    if "quasi-identifier" not in roles.values():
+        raise section.fault('a column that is a "quasi-identifier", or more')
+    return roles
+
+
+def _preparation(section: Section, folder: Path) -> Preparation:
+    by = section.choice("by", WAYS)
+    needs = {"pseudonyms": ("key",), "shift-dates": ("key", "person", "days"), "top-code": ("at",), "mask": ()}
+    given: dict[str, Any] = {}
+    for name in needs.get(by, ("base",)):
+        if name == "key":
+            given[name] = folder / section.text("key", expected="the file of a key")
+        elif name == "person":
+            given[name] = section.text("person", expected="the column that says whose each row is")
+        elif name == "days":
+            given[name] = section.whole("days", 1, 36_500)
+        else:
+            given[name] = section.number_between(name, -1e15 if name == "at" else 1e-9, 1e15)
+    made = Preparation(section.text("column", expected="a column"), by, **given)
+    section.finish()
+    return made
+
+
+def _hierarchies(where: Where, found: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    section = Section(where, "hierarchies", found.get("hierarchies", {}))
+    made: dict[str, Any] = {}
+    for column in section.found:
+        expected = 'a file, or a builder as { builder = "prefix" }'
+        given = section.get(column, expected, (str, dict))
+        if isinstance(given, str):
+            made[column] = folder / given
+            if not made[column].is_file():
+                raise section.fault("a hierarchy file that exists", column, given)
+            continue
+        options = dict(given)
+        if not isinstance(options.get("builder"), str):
+            raise section.fault(expected, column, given)
+        made[column] = make_part(section, BUILDERS, options.pop("builder"), options)
+    return made
+
+
+def _requirements(where: Where, found: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    section = Section(where, "requirements", found.get("requirements", {}))
+    if kind == "history":
+        section.finish()
+        return {}
+    asked: dict[str, Any] = {"suppress": section.number_between("suppress", 0, 1, 0.0)}
+    section.asked |= {"k", "k_map", *OF_COLUMNS, "preset", "loss", "delta_presence", "population", "missing_is_a_value"}
+    for name in ("k", "k_map"):
+        if name in section.found:
+            asked[name] = section.whole(name, 1, MOST)
+    for name in OF_COLUMNS:
+        if name in section.found:
+            asked[name] = dict(section.get(name, f"columns and numbers, as {name} = {{ illness = 2 }}", dict))
+    for name in ("preset", "loss", "delta_presence", "population"):
+        if name in section.found:
+            asked[name] = section.text(name)
+    if "missing_is_a_value" in section.found:
+        asked["missing_is_a_value"] = section.flag("missing_is_a_value", False)
+    section.finish()
+    return asked
+
+
+def _methods(where: Where, found: Mapping[str, Any], kind: str) -> list[tuple[str, Mapping[str, Any]]]:
+    registry: Registry[Any] = TABLE_ANONYMIZERS if kind == "table" else HISTORY_ANONYMIZERS
+    made: list[tuple[str, Mapping[str, Any]]] = []
+    for section in _listed(where, found, "method"):
+        name = section.text("name", expected=f"a method: {', '.join(registry.names())}")
+        if name == PIPELINE and kind == "history":
+            made.append((name, _steps(section)))
+            continue
+        options = {key: value for key, value in section.found.items() if key != "name"}
+        make_part(section, registry, name, options)
+        made.append((name, options))
+    if not made and kind == "history":
+        raise where.fault('a [[method]] or more, as name = "pseudonyms"', "method")
+    return made or [("optimal", {})]
+
+
+def _steps(section: Section) -> dict[str, Any]:
+    """Read several methods that follow each other: step = [{ method = "perturb" }, { method = "pseudonyms" }]."""
+    given = {key: value for key, value in section.found.items() if key != "name"}
+    try:
+        pipeline_of(given)
+    except InputError as error:
+        raise section.fault(error.faults[0].expected, "step", error.faults[0].value) from None
+    return given
+
+
+def _threats(where: Where, found: Mapping[str, Any], kind: str) -> list[Threat]:
+    known: Registry[Any] = DISCLOSURE_ATTACKS if kind == "table" else HISTORY_ATTACKS
+    made = []
+    for section in _listed(where, found, "threat"):
+        knows = section.names("knows", [])
+        share = section.number_between("share", 0, 1, 1.0 if kind == "table" else 0.25)
+        attacks = section.names("attacks", ["record-linkage" if kind == "table" else "linkage"], known=known.names())
+        made.append(Threat(section.text("name"), knows, share, attacks))
+        section.finish()
+        if [one.name for one in made].count(made[-1].name) > 1:
+            raise section.fault("each name once", "name", made[-1].name)
+    return made
+
+
+def _measures(where: Where, found: Mapping[str, Any], kind: str) -> tuple[str, ...] | None:
+    section = Section(where, "measures", found.get("measures", {}))
+    known: Registry[Any] = TABLE_UTILITIES if kind == "table" else HISTORY_UTILITIES
+    names = section.names("names", known=known.names()) if "names" in section.found else None
+    section.asked.add("names")
+    section.finish()
+    return names
+
+
+def _bound(section: Section) -> Bound:
+    of = section.text("of", expected="what is bounded, as k, loss, suppressed or 'prosecutor-risk'")
+    ends = {key: section.number_between(key, -1e18, 1e18) for key in ("least", "most") if key in section.found}
+    section.asked |= {"least", "most"}
+    section.finish()
+    if not ends:
+        raise section.fault("least or most, as most = 0.2", "of", of)
+    line = section.where.line("bound", "of", section.number)
+    return Bound(of, ends.get("least"), ends.get("most"), line)
+
+
+def _output(where: Where, found: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    section = Section(where, "output", found.get("output", {}))
+    made: dict[str, Any] = {"keep": section.names("keep", []), "keep_anyway": section.flag("keep_anyway", False)}
+    key = section.maybe_text("sign", "the file of a key, as tokumei exchange keys writes it")
+    if key is not None:
+        made["sign"] = folder / key
+        if not made["sign"].is_file():
+            raise section.fault("the file of a key that exists", "sign", key)
+    section.finish()
+    return made
+
+
+def _check_columns_are_declared(job: Job) -> None:
+    """Refuse columns that have no role: what a file says nothing about is not released, and so cannot be asked for."""
+    if job.kind == "history":
+        return
+    asked = {
+        "hierarchies": list(job.hierarchies),
+        "output": list(job.keep),
+        "prepare": [one.column for one in job.preparations],
+        "requirements": [column for name in OF_COLUMNS for column in job.requirements.get(name, {})],
+    }
+    for section, columns in asked.items():
+        for column in columns:
+            if column not in job.roles:
+                raise job.where.fault("a column that has a role in [roles]", section, column, column)
+    for number, threat in enumerate(job.threats, start=1):
+        for column in threat.knows:
+            if column not in job.roles:
+                raise job.where.fault("columns that have a role in [roles]", "threat", "knows", column, number)
+    for column in job.keep:
+        if job.roles[column] == "identifier":
+            raise InputError.of("no identifier among the columns to keep", file=job.where.file, column=column)

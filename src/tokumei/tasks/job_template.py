@@ -1,0 +1,148 @@
+"""A job file to start from: what inspecting a file suggested, with the reasons as comments, runnable as it is."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from tokumei.data.files.reading import Reading
+from tokumei.tasks.inspect_table import InspectedColumn, Inspection
+from tokumei.tasks.kept_columns import FEW_ROWS
+
+# More quasi-identifiers than this have too many nodes to search them all.
+MOST_SEARCHED = 7
+USUAL_K = 5
+READING_KEYS = [each.name for each in fields(Reading) if each.name not in ("columns", "carry")]
+
+
+def table_template(found: Inspection, file: Path, reading: Reading, *, beside: Path) -> str:
+    """Write the job file of a table; `beside` is the folder it will lie in."""
+    roles = {name: _role(one) for name, one in found.columns.items()}
+    known = [name for name, (role, _) in roles.items() if role == "quasi-identifier"]
+    if not known and roles:
+        # Somebody has to know something, or there is nothing to protect from.
+        name = next((name for name, (role, _) in roles.items() if role == "other"), next(iter(roles)))
+        roles[name] = ("quasi-identifier", f"{roles[name][1]}; no column looks like one, so look here first")
+        known = [name]
+    sensitive = [name for name, (role, _) in roles.items() if role == "sensitive"]
+    others = [name for name, (role, _) in roles.items() if role == "other"]
+    k = max(1, min(USUAL_K, found.n_rows // 2))
+    lines = _head(file, "table", reading, beside)
+    several = found.several_rows_in_words()
+    lines += [
+        *(("", f"# NOTE: {_comment(several)}") if several else ()),
+        "",
+        "# What each column is to an attacker. These are suggestions: change what you know better.",
+        "[roles]",
+    ]
+    lines += [f"{_key(name)} = {_text(role)}  # {_comment(why)}" for name, (role, why) in roles.items()]
+    lines += [
+        "",
+        "# How columns are generalized: a file, or a builder. What is not named here gets a sensible one.",
+        "[hierarchies]",
+    ]
+    lines += [_hierarchy(name, found.columns[name]) for name in known]
+    lines += [
+        *(
+            "",
+            "# What every class of rows must hold, and the share of rows that may be left out for it.",
+            "[requirements]",
+        ),
+        *(f"k = {k}", "suppress = 0.05"),
+        *(f"# l_diversity = {{ {_key(name)} = 2 }}" for name in sensitive[:1]),
+        *("", "# One method or several: of several the release with the least loss is taken.", "[[method]]"),
+        f'name = "{"optimal" if len(known) <= MOST_SEARCHED else "mondrian"}"',
+        *("", "# Somebody who may attack, and what they know.", "[[threat]]", 'name = "neighbor"'),
+        f"knows = {_list(known)}",
+        "share = 1.0  # of the people in the file",
+        f"attacks = {_list(['record-linkage', *(['homogeneity'] if sensitive else [])])}",
+        *("", "# What use is left, by every measure that the columns allow; or name some.", "[measures]"),
+        '# names = ["statistics"]',
+        *(
+            "",
+            "# What must hold in the end; the command ends with 1 if one does not.",
+            "[[bound]]",
+            'of = "k"',
+            f"least = {k}",
+        ),
+        *("", "[[bound]]", 'of = "prosecutor-risk"', f"most = {1 / k:g}"),
+        *(
+            "",
+            "[output]",
+            f"# Further columns to release unchanged: {_list(others)}",
+            "keep = []",
+            '# sign = "officer.key"  # a key of tokumei exchange keys',
+        ),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def history_template(file: Path, reading: Reading, *, beside: Path) -> str:
+    """Write the job file of a purchase history."""
+    lines = _head(file, "history", reading, beside)
+    lines += [
+        *("", "# One method or several: the release in which fewest customers are found is taken.", "[[method]]"),
+        *('name = "pseudonyms"', "lifetime = 1  # a new pseudonym after so many months"),
+        *("", "# Somebody who may attack, and the share of all purchases that they know.", "[[threat]]"),
+        *('name = "acquaintance"', "share = 0.25", 'attacks = ["linkage", "row-counts"]'),
+        *("", "[measures]", '# names = ["item-cf"]'),
+        *("", "# What must hold in the end; the command ends with 1 if one does not.", "# [[bound]]"),
+        *('# of = "acquaintance: linkage found"', "# most = 0.2"),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _head(file: Path, kind: str, reading: Reading, beside: Path) -> list[str]:
+    given = reading.as_dict()
+    lines = [
+        "# A job of Tokumei: tokumei run THIS --out DIR does it all, --dry-run only looks.",
+        *("[job]", f"name = {_text(file.stem)}", f"kind = {_text(kind)}"),
+        "# seed = 1  # the same seed gives the same release; a secret one is drawn if none is given",
+        "# population_size = 1_000_000  # how many people the rows are a sample of, if they are",
+        '# reviewer = "who answers for the release"',
+        '# expires = "2030-01-01"',
+        *("", "[input]", f"file = {_text(os.path.relpath(file.resolve(), beside.resolve()))}"),
+        *(f"{key} = {json.dumps(given[key], ensure_ascii=False)}" for key in READING_KEYS if key in given),
+    ]
+    if given.get("columns"):
+        lines += ["[input.columns]", *(f"{role} = {_text(name)}" for role, name in given["columns"].items())]
+    return lines
+
+
+def _role(one: InspectedColumn) -> tuple[str, str]:
+    """Return the role to write; a sensitive column that singles people out gets none, or it would be released."""
+    role, reason = one.suggestion.role, one.suggestion.reason
+    if role == "sensitive" and one.facts.n_unique > FEW_ROWS:
+        why = f"sensitive, but {one.facts.n_unique:,} rows have a value of their own, so it is generalized ({reason})"
+        return "quasi-identifier", why
+    return role, reason
+
+
+def _hierarchy(name: str, one: InspectedColumn) -> str:
+    choice = one.hierarchy
+    if choice is None or choice.builder in (None, "intervals"):
+        why = "numbers become intervals" if choice is not None and choice.builder else "made from the values"
+        return f'# {_key(name)} = "{one.facts.name}.csv"  # {why}'.replace("\n", " ")
+    options = "".join(f", {key} = {_text(str(value))}" for key, value in choice.options.items())
+    line = f"{_key(name)} = {{ builder = {_text(choice.builder)}{options} }}  # {choice.reason}"
+    # Written out only where it is sure to fit every value: the calendar is found by itself, too.
+    return line if choice.builder in ("prefix", "japan-prefecture") else f"# {line}"
+
+
+def _text(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _key(name: str) -> str:
+    return _text(name)
+
+
+def _list(values: list[str]) -> str:
+    return json.dumps(values, ensure_ascii=False)
+
+
+def _comment(text: Any) -> str:
+    return " ".join(str(text).split())

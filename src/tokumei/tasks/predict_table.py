@@ -1,0 +1,191 @@
+"""The k of nodes from few counts, beside the k that counting gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast, get_args
+
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
+from tokumei.core.text import Text
+from tokumei.core.wording import choice_of
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.table import Table
+from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.count import count_classes
+from tokumei.hierarchies.lattice import Lattice
+from tokumei.methods.registry import TABLE_ANONYMIZERS
+from tokumei.predictors.compare import Comparison, compare, predictors_for
+from tokumei.predictors.methods.power_law import FittedPowerLaw, law_in_words
+from tokumei.predictors.predictor import Predictor
+from tokumei.predictors.quadrants import Rule, is_served
+from tokumei.tasks.anonymize_table import known_of
+from tokumei.tasks.goal import Known, counted_on_engine, trees_of
+from tokumei.tasks.hierarchies import told_of_made
+from tokumei.tasks.request import Asked, whole_number
+
+LISTED = 30
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NodePredictions(Result):
+    """What each predictor says of each node, and how right it was."""
+
+    n_rows: int
+    k_p: int
+    compared: Comparison
+    made: Mapping[str, str]
+    limit: int = LISTED
+    frame_kind: str = "polars"
+    rule: Rule = "low"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as `tokumei predict --json` prints it."""
+        summary = self.compared.summary()
+        return {
+            "rows": self.n_rows,
+            "nodes": self._nodes(),
+            "k_p": self.k_p,
+            "rule": self.rule,
+            "methods": {name: {**summary[name], **self._quadrants(name), **self._law(name)} for name in self.names},
+            "hierarchies_made": dict(self.made),
+        }
+
+    @property
+    def names(self) -> list[str]:
+        """The predictors."""
+        return list(self.compared.fitted)
+
+    def sections(self) -> Sequence[Section]:
+        """Return the first nodes, and how right each predictor was."""
+        nodes, summary = self._nodes(), self.compared.summary()
+        header = [", ".join(self.compared.lattice.attributes), "classes", "k", *self.names]
+        parts: list[Section] = [
+            Facts({"rows": self.n_rows, "nodes": len(nodes), "k asked for": self.k_p}),
+            Rows(header, [self._row(one) for one in nodes[: self.limit]]),
+        ]
+        if len(nodes) > self.limit:
+            parts.append(Sentence(f"… and {len(nodes) - self.limit:,} more nodes (--limit shows more)"))
+        title = "α served and holds, β refused though it holds, γ served and fails, δ refused and fails"
+        columns = ["predictor", "mean error ratio", "classes counted", "numbers published", "α", "β", "γ", "δ"]
+        rows = [[name, *summary[name].values(), *self._quadrants(name).values()] for name in self.names]
+        parts.append(Rows(columns, rows, title))
+        laws = [law_in_words(law, self.k_p) for law in map(self._law, self.names) if law]
+        parts += [Sentence(Text("power-law: {law}", law=law)) for law in laws]
+        return [*parts, *told_of_made(self.made)]
+
+    def figure(self) -> Drawing | None:
+        """Draw the k that was predicted over the k that counting gives."""
+        from tokumei.report.figures import crowd_figure
+
+        rows = [
+            {"k": float(one.k), "predicted": float(max(each.k, 0.5)), "predictor": name}
+            for one in self.compared.nodes
+            for name, each in one.predictions.items()
+        ]
+        if not rows:
+            return None
+        options = {"x_title": "k counted", "y_title": "k predicted"}
+        return Drawing(crowd_figure(pl.DataFrame(rows), x="k", y="predicted", series="predictor", **options))
+
+    def _nodes(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "levels": self.compared.lattice.levels(one.node),
+                "class_count": one.class_count,
+                "k": one.k,
+                "predicted": {
+                    name: {
+                        "k": each.k,
+                        "low": each.low,
+                        "high": each.high,
+                        "serves": is_served(each, self.k_p, by=self.rule),
+                    }
+                    for name, each in one.predictions.items()
+                },
+            }
+            for one in self.compared.nodes
+        ]
+
+    def _quadrants(self, name: str) -> dict[str, int]:
+        return self.compared.quadrants(name, self.k_p, by=self.rule).as_dict()
+
+    def _law(self, name: str) -> dict[str, float | None]:
+        """List the numbers of a predictor's law, if it is one."""
+        fitted = self.compared.fitted[name]
+        return fitted.numbers(self.k_p) if isinstance(fitted, FittedPowerLaw) else {}
+
+    def _row(self, one: Mapping[str, Any]) -> list[Any]:
+        shown = ["{k:,.0f} ({low:,.0f}–{high:,.0f})".format(**one["predicted"][name]) for name in self.names]
+        return [", ".join(str(level) for level in one["levels"].values()), one["class_count"], one["k"], *shown]
+
+
+def predict_table(
+    table: Table,
+    *,
+    k: int = 2,
+    method: str | None = None,
+    levels: Mapping[str, int] | None = None,
+    limit: int = LISTED,
+    hierarchies: Any = None,
+    rule: Rule = "low",
+    largest: int | None = None,
+    n_nodes: int | None = None,
+    caution: float | None = None,
+) -> NodePredictions:
+    """Predict the k of the nodes of a table; see `tk.predict`."""
+    if not table.n_rows:
+        raise InputError.of("a table with a row or more", file=table.name, value="no rows")
+    fitting = {"largest": largest, "n_nodes": n_nodes, "caution": caution}
+    predictors = _predictors(whole_number(k, "k"), method, rule, fitting)
+    known = known_of(table, hierarchies)
+    compared, made = _compared(known, count_classes(table), predictors, levels)
+    return NodePredictions(table.n_rows, k, compared, made, limit, table.kind, rule)
+
+
+def predict_source(
+    source: Any,
+    qi: Sequence[str],
+    *,
+    k: int,
+    method: str | None,
+    levels: Mapping[str, int] | None,
+    limit: int,
+    hierarchies: Any = None,
+    rule: str = "low",
+    largest: int | None = None,
+    n_nodes: int | None = None,
+    caution: float | None = None,
+    engine: str = "local",
+    reading: Reading = AS_IT_IS,
+) -> NodePredictions:
+    """Predict the k of the nodes of a file or a table of an engine, whose rows are read once."""
+    predictors = _predictors(k, method, rule, {"largest": largest, "n_nodes": n_nodes, "caution": caution})
+    known, counts = counted_on_engine(source, qi, engine=engine, reading=reading, hierarchies=hierarchies)
+    compared, made = _compared(known, counts, predictors, levels)
+    return NodePredictions(counts.n_rows, k, compared, made, limit, "polars", cast("Rule", rule))
+
+
+def _predictors(k: int, method: str | None, rule: str, fitting: Mapping[str, float | None]) -> dict[str, Predictor]:
+    """Make the predictors before anything is read, so that a slip is told at once."""
+    if rule not in get_args(Rule):
+        raise InputError.of(choice_of(get_args(Rule)), option="rule", value=rule)
+    options = {name: value for name, value in fitting.items() if value is not None}
+    for name in ("largest", "n_nodes"):
+        if name in options:
+            whole_number(options[name], name)
+    if "caution" in options and not isinstance(options["caution"], (int, float)):
+        raise InputError.of("a chance above 0 and at most 0.5", option="caution", value=options["caution"])
+    return predictors_for(k, None if method is None else [method], options)
+
+
+def _compared(
+    known: Known, counts: ClassCounts, predictors: Mapping[str, Predictor], levels: Mapping[str, int] | None
+) -> tuple[Comparison, Mapping[str, str]]:
+    trees = trees_of(known, TABLE_ANONYMIZERS.make("optimal"), Asked())
+    lattice = Lattice.of(trees.of_columns)
+    nodes = None if levels is None else [lattice.node(dict(levels))]
+    return compare(lattice, counts, predictors, nodes=nodes), trees.made

@@ -1,0 +1,272 @@
+"""One release in full, and many in comparison: `tokumei report` and `tokumei sweep`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.attacks.registry import HISTORY_ATTACKS
+from tokumei.core.errors import InputError
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
+from tokumei.core.text import Text
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.history import History
+from tokumei.data.knowledge import Draw
+from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.items import item_hierarchy, roll_up
+from tokumei.measures.registry import HISTORY_UTILITIES
+from tokumei.report.attack_choice import within_time
+from tokumei.report.evaluation import CONTEST_UTILITIES, Evaluation, default_attacks, evaluate
+from tokumei.report.figures import frontier_figure
+from tokumei.report.history_page import add_frontier, attack_figure, history_page
+from tokumei.report.needs import lacks
+from tokumei.report.page import Page
+from tokumei.report.sampling import REPORT_ROWS, SWEEP_ROWS, sample_customers
+from tokumei.report.sweep import LINE, default_grid, possible_ways, read_grid, rolled_ways
+from tokumei.report.sweep import sweep as run_sweep
+from tokumei.tasks.histories import history_of, known_of, released_of
+
+REPORT_SHARES, SWEEP_SHARES = (25, 50, 75, 100), (25,)
+
+
+@dataclass(frozen=True, repr=False)
+class HistoryReport(Result):
+    """The scores of one release, and the page that shows them."""
+
+    name: str
+    evaluation: Evaluation
+    seconds: float
+    swept: pl.DataFrame | None = None
+    sampled: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all scores as `tokumei report --json` prints them."""
+        return {
+            **self.evaluation.as_dict(),
+            "contest_utility": self.evaluation.contest_utility,
+            "sampled": self.sampled,
+            "seconds": self.seconds,
+        }
+
+    def sections(self) -> Sequence[Section]:
+        """Return the worst loss and the best attack."""
+        done = self.evaluation
+        lost = done.contest_utility
+        facts: dict[str, Any] = {
+            "use lost": f"left out: {done.why_left_out(CONTEST_UTILITIES)}" if lost is None else lost
+        }
+        if done.attacks.height:
+            for known in dict.fromkeys([done.least_known, done.most_known]):
+                attack, share = done.best_attack(known)
+                facts[f"customers found, {known} % known"] = f"{share:.1%} by {attack}"
+        else:
+            facts["customers found"] = (
+                f"left out: {done.why_left_out(list(HISTORY_ATTACKS)) or 'no attack was asked for'}"
+            )
+        said: list[Section] = [Facts(facts)]
+        if done.left_out:
+            said.append(Rows(["left out", "because"], [list(pair) for pair in done.left_out.items()]))
+        return [*said, *([] if self.sampled is None else [Sentence(self.sampled)])]
+
+    def figure(self) -> Drawing | None:
+        """Draw who is found by whom."""
+        return Drawing(attack_figure(self.evaluation)) if self.evaluation.attacks.height else None
+
+    def page(self) -> Page:
+        """Return the page."""
+        return history_page(self.name, self.evaluation, self.swept, introduction=self.sampled)
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep(Result):
+    """Many ways to anonymize one history, each with the use it lost and the customers found."""
+
+    lines: Sequence[Mapping[str, Any]]
+    seconds: float
+    sampled: str | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def ways(self) -> pl.DataFrame:
+        """The ways as a frame."""
+        return pl.DataFrame(self.lines, schema={**LINE, "is_on_frontier": pl.Boolean})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the ways, the safest first, as `tokumei sweep --json` prints them."""
+        order = self.ways.with_row_index().sort("found", "utility")["index"]
+        said = {"left_out": dict(self.left_out), "sampled": self.sampled}
+        return {"ways": [dict(self.lines[at]) for at in order], **said, "seconds": self.seconds}
+
+    def sections(self) -> Sequence[Section]:
+        """Return the ways, the safest first."""
+        ordered = self.ways.sort("found", "utility").select("name", "utility", "found", "attack", "is_on_frontier")
+        said = [
+            [n, "left out" if u is None else u, "left out" if f is None else f, a or "", "yes" if b else ""]
+            for n, u, f, a, b in ordered.iter_rows()
+        ]
+        table = Rows(["way", "use lost", "found", "by", "frontier"], said)
+        why: list[Section] = [
+            Sentence(f"Left out: {one}.") for one in dict.fromkeys(self.ways["left_out"].drop_nulls())
+        ]
+        if self.left_out:
+            why.append(Rows(["left out", "because"], [list(pair) for pair in self.left_out.items()]))
+        return [table, *why, *([] if self.sampled is None else [Sentence(self.sampled)])]
+
+    def figure(self) -> Drawing | None:
+        """Draw what safety costs."""
+        if not self.ways["is_on_frontier"].any():
+            return None
+        return Drawing(
+            frontier_figure(
+                self.ways,
+                x="utility",
+                y="found",
+                is_best="is_on_frontier",
+                x_title="use lost (worst of the losses measured)",
+                y_title="customers found by the best attack",
+            )
+        )
+
+    def page(self) -> Page:
+        """Return the page with the frontier."""
+        page = Page("What safety costs")
+        if self.sampled is not None:
+            page.paragraph(self.sampled)
+        add_frontier(page, self.ways)
+        return page
+
+    def __repr__(self) -> str:
+        return f"Sweep({self.ways.height} ways, {int(self.ways['is_on_frontier'].sum())} on the frontier)"
+
+
+def report_history(
+    original: Any,
+    release: Any,
+    *,
+    knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
+    attacks: Sequence[str] | None = None,
+    minutes: float | None = None,
+    swept: pl.DataFrame | None = None,
+    draw: Draw = "contest",
+    sample: int | None = None,
+    seed: int = 0,
+    reading: Reading = AS_IT_IS,
+    name: str | None = None,
+    hierarchy: Any = None,
+) -> HistoryReport:
+    """Measure and attack a release in every way.
+
+    knowledge: how much is known in per cent, each drawn anew, or `25=FILE` or a mapping from it to a history.
+    draw: how it is drawn: `contest` leaves nobody without a known row, `uniform` gives each row the same chance.
+    minutes: how long attacks may take in all: the strongest that fit are tried, and the others said to be left out.
+    sample: attack at most so many customers, drawn at random; as many as take minutes if not given.
+    hierarchy: of items, where the release names categories: what is known is rolled up to them.
+    """
+    started = time.perf_counter()
+    before, after = history_of(original, reading), released_of(release, reading)
+    some = sample_customers(before, after, sample, most_rows=REPORT_ROWS, seed=seed)
+    items = item_hierarchy(hierarchy)
+    known = read_knowledge(knowledge or list(REPORT_SHARES), some.original, seed, reading, draw=draw, hierarchy=items)
+    used, not_tried = _in_time(list(attacks or default_attacks(before)), some.original, known, minutes)
+    done = evaluate(
+        before,
+        after,
+        known,
+        utilities=list(HISTORY_UTILITIES),
+        attacks=used,
+        attacked=(some.original, some.released),
+        is_named=attacks is not None,
+        not_tried=not_tried,
+        hierarchy=items,
+    )
+    title = name or f"Report on {after.name}"
+    return HistoryReport(title, done, round(time.perf_counter() - started, 2), swept, some.said)
+
+
+def sweep_history(
+    history: Any,
+    out: Path | str | None = None,
+    *,
+    grid: Path | str | Mapping[str, Any] | None = None,
+    knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
+    attacks: Sequence[str] | None = None,
+    minutes: float | None = None,
+    draw: Draw = "contest",
+    sample: int | None = None,
+    seed: int = 0,
+    reading: Reading = AS_IT_IS,
+    hierarchy: Any = None,
+) -> Sweep:
+    """Anonymize a history in many ways, measuring and attacking each; with a folder, nothing is done twice.
+
+    Of the ways that are tried if none are named, those that need what the history does not have are left out; of the
+    attacks, those that do not fit in so many `minutes` for all ways. With the file of an item `hierarchy`, items are
+    rolled up, too, and what is known is compared at the level of each release.
+    """
+    started = time.perf_counter()
+    some = sample_customers(history_of(history, reading), None, sample, most_rows=SWEEP_ROWS, seed=seed)
+    left_out: dict[str, Text] = {}
+    items = item_hierarchy(hierarchy)
+    if grid is None:
+        named = hierarchy.get("item") if isinstance(hierarchy, Mapping) else hierarchy
+        rolled = rolled_ways(str(named), items) if items is not None and isinstance(named, (str, Path)) else {}
+        ways, left_out = possible_ways({**default_grid(some.original.absent), **rolled}, some.original)
+    else:
+        ways = dict(grid) if isinstance(grid, Mapping) else read_grid(grid)
+    known = read_knowledge(knowledge or list(SWEEP_SHARES), some.original, seed, reading, draw=draw, hierarchy=items)
+    folder = None if out is None else Path(out)
+    wanted = list(attacks or default_attacks(some.original))
+    used, not_tried = _in_time(wanted, some.original, known, minutes, n_releases=len(ways))
+    swept = run_sweep(some.original, known, ways, folder, seed=seed, attacks=used, not_tried=not_tried, hierarchy=items)
+    return Sweep(swept, round(time.perf_counter() - started, 2), some.said, {**left_out, **not_tried})
+
+
+def _in_time(
+    attacks: list[str], history: History, known: Mapping[str, History], minutes: float | None, *, n_releases: int = 1
+) -> tuple[list[str], dict[str, Text]]:
+    """Return the attacks that fit in the time, if one is given, and why the others do not."""
+    if minutes is None:
+        return attacks, {}
+    possible = [name for name in attacks if not lacks(history, HISTORY_ATTACKS.make(name), name)]
+    fitting, late = within_time(possible, history, known, minutes, n_releases=n_releases)
+    if not fitting:
+        said = "; ".join(f"{name}: {why}" for name, why in late.items())
+        raise InputError.of(f"time for one attack at least ({said})", option="minutes", value=minutes)
+    return [name for name in attacks if name not in late], late
+
+
+def read_knowledge(
+    given: Sequence[str | int] | Mapping[str, Any],
+    original: History,
+    seed: int,
+    reading: Reading = AS_IT_IS,
+    *,
+    draw: Draw = "contest",
+    hierarchy: Hierarchy | None = None,
+) -> dict[str, History]:
+    """Return what is known by its share in per cent; drawn anew where no file is named.
+
+    Items are drawn by their first characters, as the contests did; with a hierarchy, by their categories of level 1.
+    """
+    if isinstance(given, Mapping):
+        known = {str(share): known_of(one, reading) for share, one in given.items()}
+    else:
+        known = {}
+        for text in map(str, given):
+            share, _, file = text.partition("=")
+            if not share.isdecimal() or not 0 < int(share) <= 100:
+                raise InputError.of("a share in per cent, as in 25=T25.csv", option="--knowledge", value=text)
+            if file:
+                known[share] = known_of(file, reading)
+            elif hierarchy is None:
+                known[share] = original.known(int(share) / 100, seed=seed, draw=draw)
+            else:
+                whole = original.known(int(share) / 100, seed=seed, draw=draw, item_characters=None)
+                known[share] = roll_up(whole, hierarchy, min(1, hierarchy.height))
+    # Numbers as text: in the order of the shares, so that the smallest is the first.
+    return dict(sorted(known.items(), key=lambda pair: int(pair[0])))

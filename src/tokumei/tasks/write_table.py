@@ -1,0 +1,294 @@
+"""A table from original to release where it is: on an engine, or streamed from a file larger than memory."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tokumei.core.errors import InputError
+from tokumei.core.progress import step
+from tokumei.core.registry import part_name
+from tokumei.core.text import Text
+from tokumei.data.files.formats import PARQUET, format_of, scan_frame
+from tokumei.data.files.parquet import is_glob
+from tokumei.data.files.reading import Reading
+from tokumei.data.kinds import check_single
+from tokumei.data.table import check_column
+from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.count import TooManyClasses, most_classes
+from tokumei.engines.count_along import count_along
+from tokumei.engines.engine import connect, without_password
+from tokumei.engines.kept_work import keeping
+from tokumei.methods.goal import Goal, released_columns
+from tokumei.methods.on_engine.changed_rows import ChangedRows
+from tokumei.methods.on_engine.local_recoding import (
+    IN_PARTS,
+    WrittenRelease,
+    write_in_parts,
+    write_regrouped,
+)
+from tokumei.methods.on_engine.microaggregate import write_microaggregated
+from tokumei.methods.registry import LocalRecoder, Perturber, TableSearch
+from tokumei.methods.search.problem import recoded_requirement
+from tokumei.methods.table.microaggregate import Microaggregate
+from tokumei.methods.tables import recipe_of, write_anonymized
+from tokumei.tasks.anonymize_table import (
+    OPTIONS,
+    promised,
+    row_facts,
+    search_columns,
+    search_facts,
+    split_wishes,
+)
+from tokumei.tasks.goal import (
+    DEFAULT_METHOD,
+    Known,
+    Trees,
+    check_is_possible,
+    counted_on_engine,
+    goal_of,
+    known_on_engine,
+    method_of,
+    refuse_left,
+    trees_of,
+)
+from tokumei.tasks.kept_columns import refuse_singling, uniqueness_of, uniqueness_on
+from tokumei.tasks.request import split_asked
+from tokumei.tasks.resuming import resumable
+from tokumei.tasks.table_release import TableRelease
+
+log = logging.getLogger("tokumei.notes")
+
+
+def write_table_on_engine(
+    source: str,
+    qi: Sequence[str],
+    out: Path,
+    *,
+    engine: str,
+    reading: Reading,
+    method: Any = DEFAULT_METHOD,
+    keep: Sequence[str] = (),
+    keep_anyway: bool = False,
+    keep_order: bool = False,
+    seed: int | None = None,
+    hierarchies: Any = None,
+    numeric: Sequence[str] | None = None,
+    beside: Path | None = None,
+    **options: Any,
+) -> TableRelease:
+    """Anonymize a table where it is and write the release there, by levels or by groups of classes.
+
+    beside: where the release will be. Beside it the work is kept that a run which was broken off has done: counts, and
+    slices of a Parquet file that were dealt out to be shuffled.
+    """
+    asked: dict[str, Any] = {"engine": engine, "reading": reading, "method": method, "keep": keep, "seed": seed}
+    asked |= {"keep_anyway": keep_anyway, "keep_order": keep_order, "hierarchies": hierarchies, "numeric": numeric}
+    with _kept_beside(beside, source, qi, engine, reading):
+        return _write(source, qi, out, **asked, **options)
+
+
+@contextmanager
+def _kept_beside(beside: Path | None, source: str, qi: Sequence[str], engine: str, reading: Reading) -> Iterator[None]:
+    """Keep work on a file beside its release; that on a table of a database, which may change, is not kept."""
+    if beside is None or not (Path(source).exists() or is_glob(source)):
+        yield
+        return
+    n_rows = None
+    if engine == "local" and format_of(source) == PARQUET:
+        n_rows = int(scan_frame(source, reading).select(pl.len()).collect().item())
+    options = {"out": beside.name, "qi": list(qi), "engine": without_password(engine), "reading": reading.as_dict()}
+    with resumable(beside, [source], options) as folder, keeping(source, folder, n_rows):
+        yield
+
+
+def _check_kept_kinds(source: str, keep: Sequence[str], *, engine: str, reading: Reading) -> None:
+    """Refuse to keep a column whose cells are lists or the like, in which nobody looks for people."""
+    if not keep:
+        return
+    schema: Mapping[str, pl.DataType] = {}
+    if Path(source).exists() or is_glob(source):
+        # Not on the engine, to which some files would have to be sent.
+        if format_of(source) == PARQUET:
+            schema = scan_frame(source, reading).collect_schema()
+    else:
+        with connect(engine) as opened:
+            schema = opened.open(source, reading).schema
+    check_single(schema, [column for column in keep if column in schema], source)
+
+
+def _write(
+    source: str,
+    qi: Sequence[str],
+    out: Path,
+    *,
+    engine: str,
+    reading: Reading,
+    method: Any,
+    keep: Sequence[str],
+    keep_anyway: bool,
+    keep_order: bool,
+    seed: int | None,
+    hierarchies: Any,
+    numeric: Sequence[str] | None,
+    **options: Any,
+) -> TableRelease:
+    started = time.perf_counter()
+    asked, left = split_asked(options)
+    wishes, left = split_wishes(left)
+    made, left = method_of(method, left)
+    refuse_left(left, made, OPTIONS, "anonymize")
+    if not (runs_as_stream(made) if engine == "local" else runs_on_engines(made)):
+        raise InputError.of(
+            Text("the local engine, which {what} needs", what=part_name(made)), option="engine", value=engine
+        )
+    where: dict[str, Any] = {"engine": engine, "reading": reading}
+    _check_kept_kinds(source, keep, **where)
+    with step("counting"):
+        along = None
+        if not keep_order and not isinstance(made, Perturber):
+            along = count_along(source, qi, [*asked.sensitive_columns(), *keep], **where)
+        found: dict[str, Any] = {"hierarchies": hierarchies, "numeric": numeric, **where}
+        counts: ClassCounts | None = None
+        try:
+            known, counts = counted_on_engine(source, qi, along=along, **found)
+        except TooManyClasses:
+            # In their own order rows are read as they come, and in parts they do not.
+            if part_name(made) not in IN_PARTS or keep_order:
+                raise
+            known = known_on_engine(source, qi, **found)
+    if counts is not None:
+        check_is_possible(counts.n_rows, asked, source)
+    for column in keep:
+        check_column(column, known.columns, "a column to keep", source)
+    if keep and not keep_anyway:
+        if along is None:
+            with connect(engine) as opened:
+                told = uniqueness_on(opened.open(source, reading), keep)
+        else:
+            told = uniqueness_of(along, keep)
+        refuse_singling(told, source)
+    trees = trees_of(known, made, asked)
+    goal = goal_of(known, made, asked, wishes, trees)
+    there = released_columns(known.columns, qi, goal, keep)
+    if counts is None:
+        return _finished(
+            _in_parts(source, qi, goal, known, trees, out, keep=keep, seed=seed, **where), known.columns, there, started
+        )
+    how: dict[str, Any] = {"keep": keep, "counts": counts, **where}
+    order: dict[str, Any] = {"is_shuffled": not keep_order}
+    if seed is not None and not keep_order and (engine == "local" or not isinstance(made, Perturber)):
+        log.info("The seed is not that of the order: on an engine rows are shuffled by lot, anew each time.")
+    if isinstance(made, Microaggregate):
+        done = _drawn(write_microaggregated, source, goal, trees, out, seed=seed, **order, **how)
+    elif isinstance(made, Perturber):
+        from tokumei.methods.on_engine.random_rows import write_perturbed
+
+        # Their order is drawn anyway, here as there: in their own, rows would tell who is who.
+        done = _drawn(write_perturbed, source, goal, trees, out, seed=seed, **how)
+    elif isinstance(made, LocalRecoder):
+        done = _by_groups(source, goal, trees, out, seed=seed, along=along, **order, **how)
+    else:
+        done = _by_levels(source, goal, trees, out, along=along, **order, **how)
+    return _finished(done, known.columns, there, started)
+
+
+def runs_as_stream(method: Any) -> bool:
+    """Whether a method works on rows that go by here one after the other."""
+    return isinstance(method, (TableSearch, LocalRecoder, Microaggregate))
+
+
+def runs_on_engines(method: Any) -> bool:
+    """Whether a method works on other engines than the local one."""
+    return runs_as_stream(method) or part_name(method) in ("block-swap", "noise", "pram", "sample")
+
+
+def _finished(done: TableRelease, names: Sequence[str], there: Sequence[str], started: float) -> TableRelease:
+    """Complete a release with the columns that were left out, and how long it took."""
+    facts = {**done.facts, "seconds": round(time.perf_counter() - started, 4)}
+    return replace(done, facts=facts, left_out=[name for name in names if name not in there])
+
+
+def _by_levels(source: str, goal: Goal, trees: Trees, out: Path, *, keep: Sequence[str], **how: Any) -> TableRelease:
+    decision, counts = write_anonymized(source, trees.of_columns, goal, out, keep=keep, **how)
+    told = [recoded_requirement(one, decision.recodings) for one in goal.requirements]
+    return TableRelease(
+        None,
+        None,
+        recipe_of(goal, decision, keep),
+        search_facts(goal.method, decision, counts),
+        promised(told, counts),
+        search_columns(decision, trees),
+        trees.of_columns,
+        trees.made,
+        trees.numeric,
+        counts,
+    )
+
+
+def _drawn(
+    write: Callable[..., ChangedRows],
+    source: str,
+    goal: Goal,
+    trees: Trees,
+    out: Path,
+    *,
+    counts: ClassCounts,
+    **how: Any,
+) -> TableRelease:
+    made = write(source, counts.columns, trees.of_columns, goal, out, counts=counts, **how)
+    return TableRelease(
+        None,
+        None,
+        made.recipe,
+        row_facts(goal.method, None, made.counts.n_rows, made.counts, made.n_suppressed, made.recipe),
+        promised(made.checked, made.counts) | dict(made.promises),
+        [],
+        trees.of_columns,
+        trees.made,
+        goal.numeric,
+        made.counts,
+    )
+
+
+def _by_groups(source: str, goal: Goal, trees: Trees, out: Path, *, counts: ClassCounts, **how: Any) -> TableRelease:
+    return _regrouped(
+        write_regrouped(source, counts.columns, trees.of_columns, goal, out, counts=counts, **how), goal, trees
+    )
+
+
+def _in_parts(
+    source: str, qi: Sequence[str], goal: Goal, known: Known, trees: Trees, out: Path, **how: Any
+) -> TableRelease:
+    most = most_classes(len(qi))
+    made, n_parts = write_in_parts(source, qi, trees.of_columns, goal, out, values=known.values, most=most, **how)
+    log.info(
+        "There are more combinations of values than the %s that fit into memory: rows were cut into %s parts, each "
+        "anonymized by itself.",
+        f"{most:,}",
+        f"{n_parts:,}",
+    )
+    return _regrouped(made, goal, trees)
+
+
+def _regrouped(made: WrittenRelease, goal: Goal, trees: Trees) -> TableRelease:
+    facts = row_facts(goal.method, made.loss, made.counts.n_rows, made.counts, made.n_suppressed, made.recipe)
+    return TableRelease(
+        None,
+        None,
+        made.recipe,
+        facts,
+        promised(made.checked, made.counts),
+        [{"column": name, "loss": share} for name, share in made.loss.inputs["shares"].items()],
+        trees.of_columns,
+        trees.made,
+        goal.numeric,
+        made.counts,
+    )

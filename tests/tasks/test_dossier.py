@@ -1,0 +1,316 @@
+"""Reports on tables in two languages and several forms, and dossiers that are checked again."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+from tests.journey.commands import tokumei_here
+
+import tokumei as tk
+from tokumei.attacks.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS
+from tokumei.core.errors import InputError
+from tokumei.core.text import Text
+from tokumei.data.files.keys import PrivateKey, fingerprint, read_public, write_keys
+from tokumei.measures.population_uniques import population_uniques
+from tokumei.measures.registry import TABLE_UTILITIES
+from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
+from tokumei.report.dossier_names import ATTACKS, MEASURES, METHODS, NAMES
+from tokumei.report.dossier_pages import RISKS
+from tokumei.report.dossier_parts import add_use, new_document
+from tokumei.report.dossier_words import JAPANESE
+from tokumei.report.legal_words import JAPANESE_LAW
+from tokumei.report.needs import absent_in_words
+from tokumei.tasks.measure_history import HistoryUse
+from tokumei.tasks.verify_dossier import verify_dossier
+from tokumei.tasks.ways import use_found
+
+PEOPLE = "sex,age,illness\n" + "".join(
+    f"{'fm'[n % 2]},{30 + n % 4},{('flu', 'cold', 'gout')[n % 3]}\n" for n in range(24)
+)
+JOB = """[job]
+name = "people"
+population_size = 1000
+[input]
+file = "people.csv"
+[roles]
+sex = "quasi-identifier"
+age = "quasi-identifier"
+illness = "sensitive"
+[requirements]
+k = 3
+[[threat]]
+name = "neighbor"
+attacks = ["record-linkage"]
+[[bound]]
+of = "k"
+least = 3
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("dossier")
+    (made / "people.csv").write_text(PEOPLE)
+    (made / "job.toml").write_text(JOB)
+    tk.Job.read(made / "job.toml").run(made / "out")
+    return made
+
+
+def test_report_says_six_sentences_first_and_names_every_part(folder: Path) -> None:
+    text = (folder / "out" / "report.md").read_text(encoding="utf-8")
+    first = text.split("## ")[1].strip().split("\n\n")
+    assert first[0] == "For the person who decides"
+    assert len(first) == 7
+    assert first[2].startswith("Counted: k = 6. ")
+    assert re.match(
+        r"Attacked: by downcoding, .+ 95 % interval .+ Criterion against singling out: .+\.|Attacked: whether", first[3]
+    )
+    for part in (
+        "What was done",
+        "recounted",
+        "Who is at risk",
+        "attacks",
+        "use is left",
+        "left out",
+        "Japan",
+        "HIPAA",
+    ):
+        assert part in text
+    assert "<svg" in (folder / "out" / "report.html").read_text(encoding="utf-8")
+
+
+def test_report_in_japanese_has_no_sentence_left_in_english(folder: Path) -> None:
+    text = (folder / "out" / "report.ja.md").read_text(encoding="utf-8")
+    assert "判断する方へ" in text
+    assert "レコード照合: 確実に分かる割合" in text
+    words = {**NAMES, **JAPANESE, **JAPANESE_LAW}
+    cells = {cell for line in text.splitlines() for cell in re.split(r" \| |^\| | \|$|^#+ ", line)}
+    # Values of the data are shown as they are; "illness" and "age" are no words of the report.
+    assert not {cell for cell in cells if cell in words and not re.search("[ぁ-んァ-ヶ一-龯]", cell)} - {"k"}
+
+
+def test_every_run_measures_what_labels_give_away_and_says_so_in_both_languages(tmp_path: Path) -> None:
+    # Two of five ages occur, each once: an end of a tight range is somebody's, of its other values few are.
+    rows = "".join(f"{10 + 5 * (n // 2) + n % 2},{('flu', 'cold')[n // 2 % 2]}\n" for n in range(30))
+    (tmp_path / "people.csv").write_text(f"age,illness\n{rows}")
+    text = (
+        '[job]\nseed = 1\n[input]\nfile = "people.csv"\n[roles]\nage = "quasi-identifier"\nillness = "sensitive"\n'
+        '[requirements]\nk = 3\n[[method]]\nname = "mondrian"\nranges = "{ranges}"\n'
+    )
+    told = {}
+    for ranges in ("tight", "grid"):
+        done = tk.Job.of(text.format(ranges=ranges), folder=tmp_path).run(tmp_path / ranges)
+        dossier = json.loads((tmp_path / ranges / "dossier.json").read_text(encoding="utf-8"))
+        (attack,) = dossier["results"]["attacks"]
+        assert (attack["threat"], attack["attack"], attack["known"]) == ("anybody", "downcoding", [])
+        score = attack["scores"]["singled-out"]
+        assert done.results["attacks"][0]["scores"]["singled-out"]["value"] == score["value"]
+        # The attacker knows the method, as its recipe is no secret: tight ranges give their ends away.
+        assert (attack["scores"]["cells-certain"]["value"] > 0) == (ranges == "tight")
+        told[ranges] = next(one for one in dossier["legal"][2]["items"] if one["item"] == "singling out")
+        pages = [(tmp_path / ranges / name).read_text(encoding="utf-8") for name in ("report.md", "report.ja.md")]
+        low, high = score["interval"]
+        for figure in (score["value"], low, high, score["baseline"]):
+            assert all(f"{figure:.1%}" in page for page in pages)
+        assert "anybody, who has the release alone" in pages[0]
+        assert "誰でも（加工データだけを持つ）" in pages[1]
+    assert told["tight"]["finding"] == "not met"
+
+
+def test_release_without_ranges_says_that_singling_out_was_not_measured(folder: Path) -> None:
+    words = ["red", "blue", "green", "black"]
+    (folder / "colors.csv").write_text("color,illness\n" + "".join(f"{words[n % 4]},{n % 3}\n" for n in range(24)))
+    text = (
+        '[input]\nfile = "colors.csv"\n[roles]\ncolor = "quasi-identifier"\nillness = "sensitive"\n'
+        "[requirements]\nk = 3\n"
+    )
+    tk.Job.of(text, folder=folder).run(folder / "colors")
+    law = json.loads((folder / "colors" / "dossier.json").read_text(encoding="utf-8"))["legal"][2]["items"][0]
+    assert (law["item"], law["finding"]) == ("singling out", "not measured")
+    page = (folder / "colors" / "report.ja.md").read_text(encoding="utf-8")
+    assert "攻撃が試す範囲の端が、加工データのラベルにありません" in page
+
+
+def test_why_a_measure_was_left_out_is_said_in_the_language_of_the_report() -> None:
+    use = HistoryUse(
+        {},
+        {
+            "price": absent_in_words(["item", "price"]),
+            "buyers": Text("it needs the customers' attributes (--master)"),
+            "model": InputError.of(Text("columns of numbers, {n} or more", n=2), file="p.csv", value=1).text,
+            "own": "what a measure of another package says",
+        },
+    )
+    kept = json.loads(json.dumps(use_found(use)))
+    reports = {}
+    for language in ("en", "ja"):
+        document = new_document({"job": "x"}, language)
+        add_use(document, kept)
+        reports[language] = document.to_markdown()
+    for said in (
+        "履歴に 商品と単価 がありません",
+        "顧客の属性（--master）が必要です",
+        "必要なもの：数値の列を 2 列以上",
+        "another package",
+    ):
+        assert said in reports["ja"]
+    for said in use.left_out.values():
+        assert str(said) in reports["en"]
+
+
+def test_values_of_the_data_are_never_translated(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("job,sex\n" + "other,f\nrows,m\n" * 6)
+    text = '[input]\nfile = "people.csv"\n[roles]\njob = "quasi-identifier"\nsex = "sensitive"\n[requirements]\nk = 2\n'
+    tk.Job.of(text, folder=tmp_path).run(tmp_path / "out")
+    assert "| other | 0.5 | 0.5 |" in (tmp_path / "out" / "report.ja.md").read_text(encoding="utf-8")
+
+
+def test_japanese_names_are_those_of_parts_that_exist() -> None:
+    found = {*DISCLOSURE_ATTACKS, *HISTORY_ATTACKS, *TABLE_ANONYMIZERS, *HISTORY_ANONYMIZERS, *TABLE_UTILITIES}
+    assert not {*METHODS} - {*found, "the publisher"}
+    assert {*DISCLOSURE_ATTACKS} <= {*ATTACKS}
+    assert {*RISKS} <= {*MEASURES}
+
+
+def test_history_has_a_report_with_law_in_both_languages_and_keeps_what_leads_back_apart(tmp_path: Path) -> None:
+    rows = [f"c{n % 6},2011-0{1 + n % 3}-0{1 + n % 7},i{n % 5},1.5,{1 + n % 2}" for n in range(60)]
+    (tmp_path / "shop.csv").write_text("customer,date,item,price,quantity\n" + "\n".join(rows) + "\n")
+    (tmp_path / "key").write_bytes(b"sixteen bytes or more")
+    text = (
+        '[job]\nkind = "history"\nseed = 1\n[input]\nfile = "shop.csv"\n'
+        '[[prepare]]\ncolumn = "price"\nby = "round"\nbase = 2\n'
+        '[[prepare]]\ncolumn = "date"\nby = "shift-dates"\nkey = "key"\nperson = "customer"\ndays = 9\n'
+        '[[method]]\nname = "pseudonyms"\nlifetime = 1\n'
+        '[[threat]]\nname = "friend"\nshare = 0.5\nattacks = ["tfidf"]\n'
+    )
+    tk.Job.of(text, folder=tmp_path).run(tmp_path / "out")
+    published = tk.read_frame(tmp_path / "out" / "published.csv")
+    assert set(published["price"].cast(float)) == {2.0}
+    assert not (tmp_path / "out" / "release.csv").exists()
+    dossier = json.loads((tmp_path / "out" / "dossier.json").read_text(encoding="utf-8"))
+    assert [one["by"] for one in dossier["results"]["prepared"]] == ["round", "shift-dates"]
+    found = {one["article"]: one["finding"] for one in dossier["legal"][0]["items"]}
+    # Pseudonyms drawn at random link until the table that leads back is destroyed.
+    assert found["規則第34条第3号"] == "yours to judge"
+    english = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert len(english.split("## ")[1].strip().split("\n\n")) == 6
+    assert "shift-dates" in english
+    assert "人ごとの日付のずらし" in (tmp_path / "out" / "report.ja.html").read_text(encoding="utf-8")
+    assert verify_dossier(tmp_path / "out" / "dossier.json").holds
+
+
+def test_untouched_dossier_is_computed_again_to_the_same(folder: Path) -> None:
+    found = verify_dossier(folder / "out" / "dossier.json")
+    assert found.holds, found.differences
+    assert found.not_recomputed is None
+    assert dict(found.files)["release.csv"] == "same"
+
+
+@pytest.mark.parametrize("what", ["release.csv", "number"])
+def test_changed_release_or_number_is_named(folder: Path, what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    dossier = folder / "out" / "dossier.json"
+    kept = {one: one.read_text(encoding="utf-8") for one in (dossier, folder / "out" / "release.csv")}
+    try:
+        if what == "number":
+            found = json.loads(kept[dossier])
+            found["results"]["k"] = 99
+            dossier.write_text(json.dumps(found))
+        else:
+            (folder / "out" / what).write_text("sex\nf\n")
+        code, said = tokumei_here(capsys, "verify", dossier)
+        assert (code, said["holds"]) == (1, False)
+        assert said["files"]["release.csv"] == "differs" or any("k: 99" in one for one in said["differences"])
+    finally:
+        for file, text in kept.items():
+            file.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_signed_dossier_names_who_signed_and_any_change_breaks_it(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("officer", "other"):
+        write_keys(tmp_path / name, PrivateKey.fresh())
+    out, public = tmp_path / "out", tmp_path / "officer.pub"
+    assert tokumei_here(capsys, "run", folder / "job.toml", "--out", out, "--sign", tmp_path / "officer.key")[0] == 0
+    code, said = tokumei_here(capsys, "verify", out / "dossier.json", "--key", public)
+    assert (code, said["signed_by"]) == (0, fingerprint(read_public(public)))
+    code, said = tokumei_here(capsys, "verify", out / "dossier.json", "--key", tmp_path / "other.pub")
+    assert code == 1
+    assert "not by" in said["differences"][0]
+    dossier = json.loads((out / "dossier.json").read_text(encoding="utf-8"))
+    dossier["reviewer"] = "somebody else"
+    (out / "dossier.json").write_text(json.dumps(dossier), encoding="utf-8")
+    code, said = tokumei_here(capsys, "verify", out / "dossier.json")
+    assert code == 1
+    assert "was changed since" in said["differences"][0]
+
+
+def test_dossier_that_must_be_signed_and_is_not_is_told(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_keys(tmp_path / "officer", PrivateKey.fresh())
+    code, said = tokumei_here(capsys, "verify", folder / "out" / "dossier.json", "--key", tmp_path / "officer.pub")
+    assert (code, said["signed_by"]) == (1, None)
+    assert said["differences"][0].startswith("signature: none")
+
+
+@pytest.mark.slow
+def test_key_named_in_the_job_file_signs_and_one_that_is_not_there_is_told_by_line(
+    folder: Path, tmp_path: Path
+) -> None:
+    write_keys(tmp_path / "officer", PrivateKey.fresh())
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    text = JOB + '[output]\nsign = "officer.key"\n'
+    tk.Job.of(text, folder=tmp_path).run(tmp_path / "out")
+    assert verify_dossier(tmp_path / "out" / "dossier.json", key=read_public(tmp_path / "officer.pub")).holds
+    with pytest.raises(InputError) as caught:
+        tk.Job.of(text.replace("officer.key", "none.key"), folder=tmp_path)
+    assert caught.value.faults[0].line == len(text.splitlines())
+
+
+def test_changed_page_is_named(folder: Path) -> None:
+    page = folder / "out" / "report.md"
+    kept = page.read_text(encoding="utf-8")
+    try:
+        page.write_text(kept.replace("rows", "cows"), encoding="utf-8")
+        assert dict(verify_dossier(folder / "out" / "dossier.json").files)["report.md"] == "differs"
+    finally:
+        page.write_text(kept, encoding="utf-8")
+
+
+def test_file_that_is_no_dossier_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("{}")
+    with pytest.raises(InputError):
+        verify_dossier(tmp_path / "x.json")
+
+
+def test_report_command_on_tables_writes_by_suffix(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = ["--original", folder / "people.csv", "--release", folder / "out" / "release.csv"]
+    given = ["report", *files, "--rows", folder / "out" / "secret" / "rows.txt", "--qi", "sex,age"]
+    code, found = tokumei_here(
+        capsys, *given, "--sensitive", "illness", "--k", "3", "--lang", "ja", "--out", tmp_path / "r.html"
+    )
+    assert code == 0
+    assert found["results"]["after"]["k"] >= 3
+    assert "判断する方へ" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert tokumei_here(capsys, *given, "--k", "25", "--out", tmp_path / "r.md")[0] == 1
+    assert tokumei_here(capsys, *given, "--out", tmp_path / "r.doc")[0] == 2
+
+
+def test_population_uniques_follow_the_formula_worked_by_hand() -> None:
+    # n 100, u 52: 30 classes of one, 10 of two, 12 others; c = 30 * 29 / 10 = 87.
+    sizes = [1] * 30 + [2] * 10 + [4] * 10 + [5] * 2
+    theta = (100 * 52 * 87 - 30 * 99 * (2 * 52 + 87)) / (2 * 30 * 52 + 30 * 87 - 100 * 87)
+    alpha = (theta * (30 - 100) + 99 * 30) / (100 * 52)
+    assert (round(theta, 4), round(alpha, 4)) == (38.6768, 0.0505)
+    wanted = math.gamma(theta + 1) / math.gamma(theta + alpha) * 10_000**alpha
+    assert population_uniques(sizes, 10_000) == pytest.approx(wanted)
+    assert population_uniques([5, 5], 1000) == 0.0
+    assert population_uniques([1, 1, 2], 4) == 2.0
