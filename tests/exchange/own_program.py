@@ -150,7 +150,7 @@ class Published:
             row += 1
         for switch, (mask, bound) in enumerate(self.none_or_k.values(), start=n):
             # With the switch at 1 it has at least the bound, at 0 none.
-            for factor, is_least in ((-bound, True), (-n_rows, False)):
+            for factor, is_least in ((-float(bound), True), (-n_rows, False)):
                 matrix[row, np.flatnonzero(mask)] = 1
                 matrix[row, switch] = factor
                 (low if is_least else high)[row] = 0
@@ -164,11 +164,11 @@ class Published:
             matrix[row + 1, switch] = n_rows
             high[row + 1] = fewer - 1 + n_rows
             row += 2
-        most = np.concatenate([np.full(n, np.inf), np.ones(width - n)])
+        upper = np.concatenate([np.full(n, np.inf), np.ones(width - n)])
         found = milp(
             np.concatenate([sign * aim.astype(float), np.zeros(width - n)]),
             constraints=LinearConstraint(matrix.tocsr(), low, high),
-            bounds=Bounds(0, most),
+            bounds=Bounds(0, upper),
             integrality=np.ones(width, np.int64),
         )
         assert found.x is not None, found.message

@@ -145,8 +145,9 @@ def test_the_law_of_an_offer_is_shown_as_it_is_turned() -> None:
     assert law is not None
     assert law["beta"] == pytest.approx(offer.knowledge["beta"] - 0.5)
     # k − 1 = α x^β at the x that is told.
-    assert law["alpha"] * law["x_for_k"] ** law["beta"] == pytest.approx(2)
-    assert 0 < law["r"] <= 1
+    alpha, beta, x_for_k, r = (law[name] or math.nan for name in ("alpha", "beta", "x_for_k", "r"))
+    assert alpha * x_for_k**beta == pytest.approx(2)
+    assert 0 < r <= 1
     assert offer_of(people(200, 1))[0].law(3) is None
 
 

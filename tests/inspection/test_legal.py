@@ -106,7 +106,7 @@ def test_no_criterion_is_met_by_counting_alone() -> None:
         assert finding(wp216(case()), criterion) == "not measured"
     # Neither by a k of a thousand and bounds that hold.
     assert finding(anonymously_processed(case(k=1000)), "第34条第5号") == "not measured"
-    uncounted = {"attacks": [{**attack("record-linkage", 0.0), "scores": {}}]}
+    uncounted: dict[str, Any] = {"attacks": [{**attack("record-linkage", 0.0), "scores": {}}]}
     assert finding(wp216(case(**uncounted)), "linkability (rival)") == "not measured"
     assert finding(anonymously_processed(case(**uncounted)), "第34条第5号") == "not measured"
 

@@ -9,7 +9,7 @@ import pytest
 
 from tokumei.hierarchies.label_semantics import Vocabulary
 from tokumei.methods.class_changes import ClassChange, ReleasedClasses
-from tokumei.methods.label_ladders import GridLadder, TreeLadder
+from tokumei.methods.label_ladders import GridLadder, Ladder, TreeLadder
 
 AGES = ["50-58", "50-58", "31-45", "31-45", "31-45", "60", "60", "60"]
 FRAME = pl.DataFrame({"age": AGES, "sex": list("ffmmmfff"), "ill": list("aabbcabc")})
@@ -20,7 +20,7 @@ def classes() -> ReleasedClasses:
     ages = Vocabulary.of("age", [pl.Series(range(30, 71))], is_numeric=True)
     sexes = Vocabulary.of("sex", [FRAME["sex"]], is_numeric=False)
     tens = GridLadder([Fraction(n) for n in range(30, 80, 10)], [Fraction(n) for n in range(40, 90, 10)], is_whole=True)
-    ladders = {"age": tens, "sex": TreeLadder(sexes)}
+    ladders: dict[str, Ladder] = {"age": tens, "sex": TreeLadder(sexes)}
     return ReleasedClasses(FRAME, ladders, {"age": ages, "sex": sexes}, {"age": 0.5, "sex": 0.5})
 
 

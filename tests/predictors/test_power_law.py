@@ -124,7 +124,8 @@ def test_r_is_the_correlation_of_ln_k_and_ln_x_and_x_is_where_the_law_says_k() -
     law = PowerLaw().fit_points(lattice, x, k)
     assert law.correlation == pytest.approx(abs(np.corrcoef(np.log(x), np.log(k))[0, 1]))
     numbers = law.numbers(10)
-    assert numbers["alpha"] * numbers["x_for_k"] ** numbers["beta"] + 1 == pytest.approx(10)
+    alpha, beta, x_for_k = (numbers[name] or math.nan for name in ("alpha", "beta", "x_for_k"))
+    assert alpha * x_for_k**beta + 1 == pytest.approx(10)
     assert law_in_words(numbers, 10).startswith("k = ")
     # All alike: it does not fall, so that no x is where k is 10, and nothing correlates.
     flat = PowerLaw().fit_points(lattice, x, [5] * 4).numbers(10)

@@ -198,8 +198,8 @@ def offer(
         result["hierarchies_made"] = made
         parts += told_of_made(made)
     if not opened.offer.is_vetted:
-        lots = opened.offer.lots
-        numbers = {"gamma": opened.gamma.edge, "lot": max(lots.allowed, lots.discretion)}
+        drawn = opened.offer.lots
+        numbers = {"gamma": opened.gamma.edge, "lot": max(drawn.allowed, drawn.discretion)}
         parts.append(Sentence(Text(NOT_VETTED, **numbers, fails=result["refused_fails"]["edge"])))
     if opened.only_what_occurs:
         parts.append(Sentence(f"{', '.join(opened.only_what_occurs)}: {ONLY_WHAT_OCCURS}"))

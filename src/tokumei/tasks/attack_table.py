@@ -268,7 +268,7 @@ def threat_model_of(
     earlier_rows: Sequence[Any] = (),
     population: Any = None,
     control: Any = None,
-    method: str | None = None,
+    method: str | KnownMethod | None = None,
     k: int | None = None,
     reading: Reading = AS_IT_IS,
 ) -> ThreatModel:
