@@ -85,7 +85,10 @@ def _children(reading: LabelReading, label: int, *, is_complete: bool) -> Pieces
 
 def _narrower(reading: LabelReading) -> dict[int, list[int]]:
     """For each range the widest other ranges of the column that lie within it."""
-    found = [(at, one) for at, one in enumerate(reading.ranges) if one is not None]
+    # A node of the hierarchy may be called as a range is and hold others: which of the two was meant, nobody knows.
+    levels = [] if reading.hierarchy is None else reading.hierarchy.levels[1:]
+    nodes = {label for level in levels for label in level.labels}
+    found = [(at, one) for at, one in enumerate(reading.ranges) if one is not None and reading.labels[at] not in nodes]
     # By where they begin, the wider first: those within a range follow it, as long as they begin in it.
     found.sort(key=lambda pair: (pair[1].low, -pair[1].high, pair[1].is_open, pair[1].is_open_below))
     out: dict[int, list[int]] = {}

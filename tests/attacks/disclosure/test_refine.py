@@ -98,6 +98,18 @@ def test_ranges_within_a_range_do_not_hold_its_group() -> None:
     assert tight.filter(pl.col("row") == 5).select("value", "least", "most").rows() == [("31", 1, 1), ("45", 1, 1)]
 
 
+def test_range_that_is_called_as_a_node_of_other_values_says_nothing() -> None:
+    """The hierarchy calls 21 to 40 `20-39`, as Adult's does: of which of the two a label speaks, nobody knows."""
+    ages = [str(age) for age in range(20, 44)]
+    node = [age if age in ("20", "41", "42", "43") else "20-39" for age in ages]
+    trees = {"age": Hierarchy.of_levels("age", [ages, node, ["*"] * len(ages)])}
+    people = tk.Table({"age": [21, 39, 30, 40]}, qi=["age"], hierarchies=trees)
+    released = tk.Table({"age": ["20-39"] * 2 + ["20-43"] * 2}, qi=["age"])
+    found = tk.attack(people, released, "refine", method="mondrian", numeric=["age"], rows=[1, 2, 3, 4])
+    assert found.claims.filter(pl.col("value") == "20-39").height == 0
+    assert found.claims["is_true"].all()
+
+
 @pytest.mark.parametrize(
     ("labels", "options", "why"),
     [
