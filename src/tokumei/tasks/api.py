@@ -36,8 +36,9 @@ def audit(table: Any, qi: Any = None, **options: Any) -> Any:
 
     table: a `tk.Table`, what `tk.anonymize` gave, or a frame or file with its quasi-identifiers in `qi`.
     options: what must hold, as for `tk.anonymize` (`k=5`, `l_diversity={"illness": 2}` …); `against`, earlier releases
-        of the same people: what `tk.anonymize` gave knows whose each row is, others need `person`, the column that says
-        it, `rows` and `against_rows`, or `in_order`; `population`; `threshold`, above which a record's risk is counted.
+        or other tables of the same people (a `tk.Table` has classes by its own quasi-identifiers): what `tk.anonymize`
+        gave knows whose each row is, others need `person`, the column that says it (of several rows, too), `rows` and
+        `against_rows`, or `in_order`; `population`; `threshold`, above which a record's risk is counted.
 
     >>> import tokumei as tk
     >>> t = tk.Table({"age": [31, 31, 52], "illness": ["flu", "cold", "flu"]}, qi=["age"], sensitive=["illness"])
