@@ -136,7 +136,7 @@ def harden(original: Any, release: Any = None, *, bound: float, **options: Any) 
 
     >>> t = tk.Table({"age": ["31-45", "31-45", "50-58", "50-58"]}, qi=["age"])
     >>> tk.harden(t, bound=0.2, attacks=["downcoding"], by_interval=False, method="mondrian").frame["age"].to_list()
-    ['30-45', '30-45', '50-59', '50-59']
+    ['30-49', '30-49', '50-59', '50-59']
     """
     if release is None and (isinstance(original, Table) or "qi" in options):
         table = _with_roles(original, options.pop("qi", None), options)
