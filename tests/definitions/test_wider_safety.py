@@ -11,6 +11,7 @@ from tests.definitions import isolation, k_anonymity, randomized, several_releas
 from tests.definitions.cases import SENSITIVE, Row, frame_of, random_case
 from tests.definitions.generalizing import classes, generalized
 
+import tokumei as tk
 from tokumei.data.history import History
 from tokumei.data.table import Table
 from tokumei.engines.count import count_classes
@@ -68,6 +69,43 @@ def test_people_with_many_rows_in_many_tables(times: int) -> None:
         frames = [frame_of(rows, ["id", *columns, *SENSITIVE]) for rows in tables]
         together = SeveralReleases.of(frames, columns, sensitive=SENSITIVE, person="id")
         assert MultiRKAnonymity(1).measure(together).value == several_releases.multi_r(tables, columns)
+
+
+def test_audit_of_several_tables_of_the_same_people(times: int) -> None:
+    """Hold the audit against the definitions, on tables with columns of their own and several rows a person in some."""
+    n_repeated = n_once = 0
+    for seed in range(60 * times):
+        columns, releases = drawn_releases(seed)
+        draw = random.Random(seed)
+        releases += [releases[0]] if len(releases) == 1 else []
+        tables, own = [], [draw.sample(columns, draw.randint(1, len(columns))) for _ in releases]
+        for rows, kept in zip(releases, own, strict=True):
+            number = draw.choice(["", "12345"])
+            # A column that a table does not have is one that says nothing.
+            hidden = dict.fromkeys(set(columns) - set(kept), "")
+            tables.append([row | hidden | ({"id": draw.choice(number)} if number else {}) for row in rows])
+        first, *others = (
+            Table(frame_of(rows, ["id", *kept, *SENSITIVE]), qi=kept, sensitive=SENSITIVE)
+            for rows, kept in zip(tables, own, strict=True)
+        )
+        audited = tk.audit(first, against=others, person="id", k=2)
+        found, stated = audited.to_dict()["against"], audited.requirements[-1]
+        all_rows = several_releases.multi_r(tables, columns)
+        assert (found["multi_r_k"], found["quasi_identifiers"]) == (all_rows, own)
+        if any(len({row["id"] for row in rows}) < len(rows) for rows in tables):
+            n_repeated += 1
+            assert found["k"] is None
+            assert (stated["requirement"], stated["value"]) == ("multi-r-k-anonymity (k 2)", all_rows)
+            assert {*found["m_invariance"].values(), *found["remaining_sensitive"].values()} == {None}
+            assert set(found["left_out"]) == {"sequential-k", "m-invariance"}
+        else:
+            n_once += 1
+            assert found["k"] == stated["value"] == several_releases.sequential_k(tables, columns) >= all_rows
+            assert found["m_invariance"]["illness"] == several_releases.m_invariance(tables, columns, "illness")
+            assert found["left_out"] == {}
+        assert stated["holds"] == (stated["value"] >= 2 or not any(tables))
+    assert n_repeated
+    assert n_once
 
 
 def test_values_of_other_columns_in_a_class(times: int) -> None:

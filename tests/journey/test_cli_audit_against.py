@@ -37,14 +37,17 @@ def test_audit_against_an_earlier_release_gives_the_new_k(folder: Path) -> None:
     assert found["k"] == 2
     assert found["against"] == {
         "releases": 2,
+        "quasi_identifiers": [["age"], ["age"]],
         "matched_by": "id",
         "k": 1,
+        "multi_r_k": 1,
         "k_alone": [2, 3],
         "persons": 6,
         "people_in_all": 6,
         "singled_out": 2,
         "m_invariance": {"illness": 0},
         "remaining_sensitive": {"illness": 1},
+        "left_out": {},
     }
 
 
@@ -147,13 +150,104 @@ def test_rows_in_one_order_are_matched_by_their_numbers(folder: Path) -> None:
         (["--against", "first.csv", "--id", "name"], "column name: expected one of the columns"),
         (["--against", "first.csv", "--id", "age"], "a person's number that is no other column"),
         (["--against", "second.csv", "--id", "id"], "option --qi: expected one of the columns age"),
-        (["--against", "twice.csv", "--id", "id"], "expected one row a person, not row 1 and row 3"),
         (["--against", "absent.csv", "--in-order"], "absent.csv"),
         (["--in-order"], "expected --against FILE, which --in-order is for"),
     ],
 )
 def test_releases_that_cannot_be_matched_are_refused(folder: Path, options: list[str], expected: str) -> None:
-    (folder / "twice.csv").write_text("id,age\n1,a\n2,a\n1,a\n")
     given = [str(folder / option) if option.endswith(".csv") else option for option in options]
     failed = tokumei_json("audit", folder / "first.csv", "--qi", "age", *given, exit_code=2)
     assert expected in failed["message"]
+
+
+def test_rows_of_an_original_name_each_person_once(folder: Path) -> None:
+    (folder / "rows.txt").write_text("1\n2\n3\n4\n5\n6\n")
+    (folder / "twice.txt").write_text("1\n2\n3\n4\n2\n6\n")
+    given = ["audit", folder / "first.csv", "--qi", "age", "--against", folder / "coarse.csv"]
+    failed = tokumei_json(*given, "--rows", folder / "rows.txt", "--against-rows", folder / "twice.txt", exit_code=2)
+    assert "coarse.csv: expected one row a person, not row 2 and row 5" in failed["message"]
+
+
+# Persons 1 and 2 have one visit to the clinic each, person 3 two: alone by the number of visits.
+PEOPLE = "id,age\n1,20-39\n2,20-39\n3,20-39\n"
+VISITS = "id,place,illness\n1,clinic,flu\n2,clinic,cold\n3,clinic,flu\n3,clinic,flu\n"
+
+
+@pytest.fixture
+def visits(tmp_path: Path) -> Path:
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    (tmp_path / "visits.csv").write_text(VISITS)
+    # Without the second visit of person 3.
+    (tmp_path / "first visits.csv").write_text(VISITS[: VISITS.rindex("3,")])
+    return tmp_path
+
+
+def test_a_person_with_one_visit_more_is_alone_by_all_rows(visits: Path) -> None:
+    # The quasi-identifiers of both tables: each has one of them.
+    how = ["--qi", "place,age", "--sensitive", "illness", "--against", "people.csv", "--id", "id", "--k", 2]
+    found = tokumei_json("audit", "visits.csv", *how, exit_code=1, cwd=visits)
+    reason = "it needs one row a person, and rows 3 and 4 of visits.csv are the same person's"
+    assert found["against"] == {
+        "releases": 2,
+        "quasi_identifiers": [["place"], ["age"]],
+        "matched_by": "id",
+        "k": None,
+        "multi_r_k": 1,
+        "k_alone": [1, 3],
+        "persons": 3,
+        "people_in_all": 3,
+        "singled_out": 1,
+        "m_invariance": {"illness": None},
+        "remaining_sensitive": {"illness": None},
+        "left_out": {"sequential-k": reason, "m-invariance": reason},
+    }
+    assert [(one["requirement"], one["holds"], one["value"]) for one in found["requirements"]] == [
+        # Of rows: all four are of one class.
+        ("k-anonymity (k 2)", True, 4),
+        ("multi-r-k-anonymity (k 2)", False, 1),
+    ]
+    done = tokumei("audit", "visits.csv", *how, cwd=visits)
+    printed = " ".join(done.stdout.split())
+    assert done.returncode == 1
+    assert (
+        "Comparing all rows of a person in the 2 releases singles out 1 of 3 people, where each alone keeps everybody "
+        f"among at least 1 and 3. Their quasi-identifiers: place; age. Not measured: sequential-k and m-invariance "
+        f"({reason}). All other measures here count rows, not people." in printed
+    )
+    assert "FAILS multi-r-k-anonymity (k 2)" in printed
+
+
+def test_without_that_visit_all_three_are_alike(visits: Path) -> None:
+    how = ["--qi", "place,age", "--against", "people.csv", "--id", "id", "--k", 3]
+    found = tokumei_json("audit", "first visits.csv", *how, cwd=visits)["against"]
+    assert (found["k"], found["multi_r_k"], found["k_alone"], found["left_out"]) == (3, 3, [3, 3], {})
+
+
+def test_python_measures_all_rows_of_a_person_as_the_command_does(visits: Path) -> None:
+    people = tk.Table(str(visits / "people.csv"), qi=["age"])
+    for name, k in (("visits.csv", None), ("first visits.csv", 3)):
+        found = tk.audit(tk.Table(str(visits / name), qi=["place"]), against=[people], person="id", k=2)
+        how = ["--qi", "place,age", "--against", "people.csv", "--id", "id", "--k", 2]
+        told = tokumei_json("audit", name, *how, exit_code=0 if k else 1, cwd=visits)["against"]
+        assert found.holds == bool(k)
+        mine = dict(found.to_dict()["against"])
+        assert mine["k"] == k
+        for one in (mine, told):
+            one["left_out"] = sorted(one["left_out"])
+        assert mine == told
+
+
+def test_who_is_missing_from_a_release_can_be_told_from_all_rows(folder: Path) -> None:
+    # Person 6 is in the first release alone: persons 4 and 5 are in both.
+    (folder / "shorter.csv").write_text(SECOND.replace("6,west,cold\n", ""))
+    how = ["--qi", "age,place", "--against", folder / "shorter.csv", "--id", "id"]
+    found = tokumei_json("audit", folder / "coarse.csv", *how)["against"]
+    assert (found["k"], found["multi_r_k"], found["k_alone"]) == (2, 1, [6, 2])
+    printed = " ".join(tokumei("audit", folder / "coarse.csv", *how).stdout.split())
+    assert "Who also knows which releases a person is missing from is left with at least 1 person." in printed
+
+
+def test_a_quasi_identifier_of_no_table_is_refused(visits: Path) -> None:
+    how = ["--qi", "place,aged", "--against", "people.csv", "--id", "id"]
+    failed = tokumei_json("audit", "visits.csv", *how, exit_code=2, cwd=visits)
+    assert "found 'aged', expected a column of the table as a quasi-identifier: 'age'" in failed["message"]

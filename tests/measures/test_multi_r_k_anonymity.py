@@ -22,7 +22,7 @@ def joined(people: pl.DataFrame, visits: pl.DataFrame) -> SeveralReleases:
 def test_person_with_one_visit_more_is_alone() -> None:
     score = MultiRKAnonymity(2).measure(joined(PEOPLE, VISITS))
     assert score.value == 1
-    assert score.inputs == {"persons": 3, "singled_out": 1}
+    assert score.inputs == {"k_alone": [3, 1], "persons": 3, "people_in_all": 3, "singled_out": 1}
     assert not MultiRKAnonymity(2).holds(joined(PEOPLE, VISITS))
     assert MultiRKAnonymity(3).holds(joined(PEOPLE, VISITS[:3]))
 
@@ -50,6 +50,9 @@ def test_people_alike_are_those_of_the_plain_definition(first: list[Row], second
     rows_of = {one: [Counter(row[1] for row in rows if row[0] == one) for rows in (first, second)] for one in people}
     alike = [sum(rows_of[one] == rows_of[other] for other in people) for one in people]
     assert found.value == min(alike, default=0)
+    for table, k_alone in enumerate(found.inputs["k_alone"]):
+        there = [rows[table] for rows in rows_of.values() if rows[table]]
+        assert k_alone == min((there.count(rows) for rows in there), default=0)
 
 
 def test_k_below_1_is_an_input_error() -> None:

@@ -62,6 +62,14 @@ class ReleaseAttack(DisclosureAttack, Protocol):
 
 
 @runtime_checkable
+class ChecksThreatModel(DisclosureAttack, Protocol):
+    """A disclosure attack that needs more of a threat model than `needs` can name."""
+
+    def lacks(self, threat_model: ThreatModel) -> str | None:
+        """Return what keeps this attack from being tried, or None."""
+
+
+@runtime_checkable
 class NamesVictims(DisclosureAttack, Protocol):
     """A disclosure attack that tells whom it finds, so that `harden` knows which rows to change first."""
 

@@ -35,7 +35,15 @@ from tokumei.data.files.reading import AS_IT_IS, Reading
 @reads_tables
 def audit(
     file: SourceArgument,
-    qi: Annotated[str, typer.Option("--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know.")],
+    qi: Annotated[
+        str,
+        typer.Option(
+            "--qi",
+            metavar="A,B,…",
+            help="The quasi-identifiers: what others may know. With --against, FILE and each of its files have classes "
+            "by those that they have.",
+        ),
+    ],
     sensitive: Annotated[
         str | None, typer.Option("--sensitive", metavar="A,B,…", help="The columns others want to learn.")
     ] = None,
@@ -44,8 +52,8 @@ def audit(
         typer.Option(
             "--against",
             metavar="FILE",
-            help="An earlier release of the same people, to see what comparing gives away; repeatable. Its classes are "
-            "by those of --qi that it has. Whose each row is must be told by --id, --rows or --in-order.",
+            help="An earlier release or another table of the same people, to see what comparing gives away; "
+            "repeatable. Whose each row is must be told by --id, --rows or --in-order.",
         ),
     ] = None,
     person: Annotated[
@@ -53,7 +61,8 @@ def audit(
         typer.Option(
             "--id",
             metavar="COLUMN",
-            help="Says whose each row is, in all files: your own secret copy of the releases. Used for --against only.",
+            help="Says whose each row is, in all files: your own secret copy of the releases. A person may have "
+            "several rows. Used for --against only.",
         ),
     ] = None,
     rows: Annotated[
@@ -98,7 +107,8 @@ def audit(
 ) -> None:
     """Measure how safe a table is as it stands; exit 1 if a stated requirement fails.
 
-    With --against, the k of --k must also hold for all releases together.
+    With --against, the k of --k must also hold for all releases together: by sequential-k, or by multi-r-k-anonymity
+    where a person has several rows in one of them.
 
     Example: tokumei audit release.csv --qi sex,age --sensitive illness --k 5 --l-diversity illness=3
     """

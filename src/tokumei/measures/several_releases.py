@@ -45,7 +45,7 @@ class PersonRows:
 
     @property
     def n_classes(self) -> int:
-        """Assign numbers to of classes that occur."""
+        """The number of classes that occur."""
         return len(self.class_sizes)
 
     @property
@@ -53,12 +53,20 @@ class PersonRows:
         """The size of the smallest class; 0 if there is none."""
         return int(self.class_sizes.min()) if len(self.class_sizes) else 0
 
+    @cached_property
+    def rows_of_one(self) -> tuple[int, int] | None:
+        """Two rows of the same person, counted from 1; None where nobody has several."""
+        n_rows = np.bincount(self.person_of, minlength=1)
+        if n_rows.max() <= 1:
+            return None
+        first, second = np.flatnonzero(self.person_of == n_rows.argmax())[:2] + 1
+        return int(first), int(second)
+
     def row_of(self, n_persons: int) -> Indices:
         """Return the row of each person, −1 for those who are not in the release; nobody may have two."""
-        n_rows = np.bincount(self.person_of, minlength=n_persons)
-        if (n_rows > 1).any():
-            rows = np.flatnonzero(self.person_of == int(n_rows.argmax()))
-            raise InputError.of(f"one row a person, not row {rows[0] + 1} and row {rows[1] + 1}", file=self.name)
+        if self.rows_of_one is not None:
+            first, second = self.rows_of_one
+            raise InputError.of(f"one row a person, not row {first} and row {second}", file=self.name)
         row_of = np.full(n_persons, ABSENT, np.int64)
         row_of[self.person_of] = np.arange(len(self.person_of))
         return row_of
@@ -110,7 +118,9 @@ class SeveralReleases:
     @cached_property
     def is_in(self) -> npt.NDArray[np.bool_]:
         """Whether each person (down) is in each release (across)."""
-        is_in: npt.NDArray[np.bool_] = self.class_of != ABSENT
+        is_in = np.zeros((self.n_persons, len(self.releases)), bool)
+        for index, release in enumerate(self.releases):
+            is_in[release.person_of, index] = True
         return is_in
 
     def sensitive_of(self, column: str) -> Indices:

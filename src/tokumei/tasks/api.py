@@ -36,8 +36,9 @@ def audit(table: Any, qi: Any = None, **options: Any) -> Any:
 
     table: a `tk.Table`, what `tk.anonymize` gave, or a frame or file with its quasi-identifiers in `qi`.
     options: what must hold, as for `tk.anonymize` (`k=5`, `l_diversity={"illness": 2}` …); `against`, earlier releases
-        of the same people: what `tk.anonymize` gave knows whose each row is, others need `person`, the column that says
-        it, `rows` and `against_rows`, or `in_order`; `population`; `threshold`, above which a record's risk is counted.
+        or other tables of the same people (a `tk.Table` has classes by its own quasi-identifiers): what `tk.anonymize`
+        gave knows whose each row is, others need `person`, the column that says it (of several rows, too), `rows` and
+        `against_rows`, or `in_order`; `population`; `threshold`, above which a record's risk is counted.
 
     >>> import tokumei as tk
     >>> t = tk.Table({"age": [31, 31, 52], "illness": ["flu", "cold", "flu"]}, qi=["age"], sensitive=["illness"])
@@ -135,7 +136,7 @@ def harden(original: Any, release: Any = None, *, bound: float, **options: Any) 
 
     >>> t = tk.Table({"age": ["31-45", "31-45", "50-58", "50-58"]}, qi=["age"])
     >>> tk.harden(t, bound=0.2, attacks=["downcoding"], by_interval=False, method="mondrian").frame["age"].to_list()
-    ['30-45', '30-45', '50-59', '50-59']
+    ['30-49', '30-49', '50-59', '50-59']
     """
     if release is None and (isinstance(original, Table) or "qi" in options):
         table = _with_roles(original, options.pop("qi", None), options)

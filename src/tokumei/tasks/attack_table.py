@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tokumei.attacks.disclosure.minimality import Minimality
-from tokumei.attacks.registry import DISCLOSURE_ATTACKS, DisclosureAttack, ReleaseAttack, attack_title
+from tokumei.attacks.registry import (
+    DISCLOSURE_ATTACKS,
+    ChecksThreatModel,
+    DisclosureAttack,
+    ReleaseAttack,
+    attack_title,
+)
 from tokumei.attacks.threat_model import KnownMethod, Published, ThreatModel
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import part_name
@@ -430,8 +435,7 @@ def what_is_missing(threat_model: ThreatModel, part: DisclosureAttack) -> str | 
     missing = [words.get(need, need) for need in part.needs if not has[need]]
     if missing:
         return " and ".join(missing)
-    lacks: str | None = part.lacks(threat_model) if isinstance(part, Minimality) else None
-    return lacks
+    return part.lacks(threat_model) if isinstance(part, ChecksThreatModel) else None
 
 
 def _frame(data: Any, reading: Reading, columns: Sequence[str]) -> pl.DataFrame | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +12,27 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
+from tokumei.core.wording import counted
 from tokumei.data.files.beside import reading_beside
 from tokumei.data.files.formats import scan_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.row_numbers import read_rows
 from tokumei.data.frames import as_lazy
+from tokumei.data.table import Table, check_column
 from tokumei.measures.safety.releases.m_invariance import MInvariance
+from tokumei.measures.safety.releases.multi_r_k_anonymity import MultiRKAnonymity
 from tokumei.measures.safety.releases.sequential_k import SequentialK
 from tokumei.measures.several_releases import SeveralReleases
 from tokumei.tasks.table_release import TableRelease
+
+COUNTS_ROWS = "All other measures here count rows, not people."
 
 
 @dataclass(frozen=True)
 class Matching:
     """How the rows of several releases are told to be the same person's.
 
-    person: a column of all releases that says whose each row is.
+    person: a column of all releases that says whose each row is; a person may have several rows in one table.
     rows: the row of the original behind each row of the newest release, counted from 1, or a file with a line each;
         `against_rows` has the same of each earlier release, in order.
     in_order: row n of all releases is the same person, for releases that were not shuffled.
@@ -72,49 +78,109 @@ class Matching:
         return each
 
 
+def quasi_identifiers_of_each(
+    files: Sequence[Any], attributes: Sequence[str], *, engine: str, reading: Reading = AS_IT_IS
+) -> list[list[str]]:
+    """Return the quasi-identifiers that each table has; a `tk.Table` has those of its own roles.
+
+    Tables of the same people may have different columns, such as people and their visits, but each of `attributes`
+    must be in one of them.
+    """
+    if len(files) == 1:
+        return [list(attributes)]
+    if "://" in engine:
+        raise InputError.of("files with --against, since people are matched here", option="--engine", value=engine)
+    present = [_scan(file, reading, attributes).collect_schema().names() for file in files]
+    for column in attributes:
+        check_column(column, dict.fromkeys(chain(*present)), "a quasi-identifier", _name(files[0], 0))
+    each = []
+    for place, (file, there) in enumerate(zip(files, present, strict=True)):
+        roles = list(file.quasi_identifiers) if isinstance(file, Table) else []
+        own = roles or [name for name in attributes if name in there]
+        if not own:
+            raise InputError.of(f"one of the columns {', '.join(attributes)}", file=_name(file, place), option="--qi")
+        each.append(own)
+    return each
+
+
 def compare_releases(
     files: Sequence[Any],
-    attributes: Sequence[str],
+    columns: Sequence[Sequence[str]],
     sensitive: Sequence[str],
     matching: Matching,
     *,
-    engine: str,
     reading: Reading = AS_IT_IS,
 ) -> dict[str, Any] | None:
-    """Measure all releases together, the newest being the first; None where there is no earlier one."""
+    """Measure all releases together, the newest being the first; None where there is no earlier one.
+
+    columns: the quasi-identifiers of each, as `quasi_identifiers_of_each` finds them.
+    """
     if len(files) == 1:
         if (given := matching.given()) is not None:
             raise InputError.of(f"--against FILE, which --{given} is for", option=f"--{given}")
         return None
-    if "://" in engine:
-        raise InputError.of("files with --against, since people are matched here", option="--engine", value=engine)
     rows = matching.rows_of_each(files)
     with step("comparing releases"):
-        together = _match(files, attributes, sensitive, matching.person, rows, reading=reading)
-        score = SequentialK(1).measure(together)
-        remaining, domains = score.inputs["remaining"], together.domains
+        together = _match(files, columns, sensitive, matching.person, rows, reading=reading)
+        # Row numbers of an original and rows in order name a person once; only a column may do so more often.
+        repeated = _rows_of_one(together) if matching.person is not None else None
+        all_rows = MultiRKAnonymity(1).measure(together)
+        score = all_rows if repeated else SequentialK(1).measure(together)
+        remaining = score.inputs.get("remaining", {})
+        domains = () if repeated else together.domains
         invariance = {name: int(MInvariance(name, 1).measure(together).value) for name in domains}
+    one_row_each = ["sequential-k", *(["m-invariance"] if sensitive else [])] if repeated else []
     return {
         "releases": len(files),
+        "quasi_identifiers": [list(own) for own in columns],
         "matched_by": matching.person or ("rows of the original" if rows is not None else "row"),
-        "k": int(score.value),
+        "k": None if repeated else int(score.value),
+        "multi_r_k": int(all_rows.value),
         **{name: score.inputs[name] for name in ("k_alone", "persons", "people_in_all", "singled_out")},
         # A column that some release does not have cannot be compared.
         "m_invariance": {name: invariance.get(name) for name in sensitive},
         "remaining_sensitive": {name: remaining.get(name) for name in sensitive},
+        "left_out": dict.fromkeys(one_row_each, f"it needs one row a person, and {repeated}"),
     }
+
+
+def check_together(together: Mapping[str, Any], k: int) -> dict[str, Any]:
+    """Check whether k people are left where all releases are compared, by the measure that they allow."""
+    name, value = ("multi-r-k-anonymity", "multi_r_k") if together["k"] is None else ("sequential-k", "k")
+    holds = together[value] >= k or not together["persons"]
+    return {"requirement": f"{name} (k {k})", "holds": holds, "value": together[value]}
 
 
 def describe_comparison(together: Mapping[str, Any]) -> str:
     """Summarize what comparing the releases gives away, and of which sensitive values."""
-    compared = f"Comparing the {together['releases']} releases"
+    by_rows = together["k"] is None
+    k = together["multi_r_k"] if by_rows else together["k"]
+    compared = f"Comparing {'all rows of a person in ' if by_rows else ''}the {together['releases']} releases"
     before = f"where each alone keeps everybody among at least {_listed([str(k) for k in together['k_alone']])}"
-    if together["k"] == 1:
+    if k == 1:
         text = f"{compared} singles out {together['singled_out']:,} of {together['persons']:,} people, {before}."
     else:
-        text = f"{compared} still leaves everybody among at least {together['k']}, {before}."
+        text = f"{compared} still leaves everybody among at least {k}, {before}."
     told = [name for name, n_values in together["remaining_sensitive"].items() if n_values == 1]
-    return f"{text} It tells somebody's {_listed(told)}." if told else text
+    text += f" It tells somebody's {_listed(told)}." if told else ""
+    if together["multi_r_k"] < k:
+        text += " Who also knows which releases a person is missing from is left with at least "
+        text += f"{counted(together['multi_r_k'], 'person', 'people')}."
+    columns = together["quasi_identifiers"]
+    if any(own != columns[0] for own in columns):
+        text += f" Their quasi-identifiers: {'; '.join(', '.join(own) for own in columns)}."
+    if left_out := together["left_out"]:
+        text += f" Not measured: {_listed(list(left_out))} ({next(iter(left_out.values()))}). {COUNTS_ROWS}"
+    return text
+
+
+def _rows_of_one(together: SeveralReleases) -> str | None:
+    """Say which two rows are the same person's; None where nobody has several in one table."""
+    for release in together.releases:
+        if release.rows_of_one is not None:
+            first, second = release.rows_of_one
+            return f"rows {first:,} and {second:,} of {release.name} are the same person's"
+    return None
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -123,20 +189,16 @@ def _listed(words: Sequence[str]) -> str:
 
 def _match(
     files: Sequence[Any],
-    attributes: Sequence[str],
+    columns: Sequence[Sequence[str]],
     sensitive: Sequence[str],
     person: str | None,
     rows: Sequence[Any] | None,
     *,
     reading: Reading,
 ) -> SeveralReleases:
-    scans = [_scan(file, reading, attributes) for file in files]
+    scans = [_scan(file, reading, own) for file, own in zip(files, columns, strict=True)]
     names = [_name(file, place) for place, file in enumerate(files)]
     present = [scan.collect_schema().names() for scan in scans]
-    columns = [[name for name in attributes if name in there] for there in present]
-    for name, own in zip(names, columns, strict=True):
-        if not own:
-            raise InputError.of(f"one of the columns {', '.join(attributes)}", file=name, option="--qi")
     shared = [name for name in sensitive if all(name in there for there in present)]
     kept = [[*own, *shared, *([] if person is None else [person])] for own in columns]
     frames = [_collect(scan, wanted) for scan, wanted in zip(scans, kept, strict=True)]
@@ -150,6 +212,8 @@ def _match(
 def _scan(file: Any, reading: Reading, columns: Sequence[str]) -> pl.LazyFrame:
     if isinstance(file, TableRelease):
         return file.table.lazy()
+    if isinstance(file, Table):
+        return file.frame.lazy()
     if not isinstance(file, (str, Path)):
         return as_lazy(file)
     return scan_frame(file, reading_beside(file, reading, columns))

@@ -24,7 +24,13 @@ from tokumei.measures.audit import Audit, audit
 from tokumei.measures.requirement import Requirement, in_words
 from tokumei.methods.goal import against_original
 from tokumei.methods.recipes import read_recipe
-from tokumei.tasks.audit_releases import Matching, compare_releases, describe_comparison
+from tokumei.tasks.audit_releases import (
+    Matching,
+    check_together,
+    compare_releases,
+    describe_comparison,
+    quasi_identifiers_of_each,
+)
 from tokumei.tasks.hierarchies import given_hierarchies
 from tokumei.tasks.kept_columns import ColumnUniqueness, uniqueness_on
 from tokumei.tasks.request import Asked, refuse_unknown, split_asked
@@ -175,6 +181,8 @@ def audit_source(
     """Measure a frame, a file or a table of an engine."""
     started = time.perf_counter()
     columns = list(dict.fromkeys([*sensitive, *asked.sensitive_columns()]))
+    by_file = quasi_identifiers_of_each([source, *against], attributes, engine=engine, reading=reading)
+    attributes = by_file[0]
     trees = given_hierarchies(hierarchies, columns)
     # The options may be meant for the original that the release is held against.
     is_beside = isinstance(source, (str, Path)) and engine == "local" and (original is not None or bool(against))
@@ -193,10 +201,9 @@ def audit_source(
     measured = audit(counts, population=everybody, hierarchies=trees, threshold=threshold, is_missing_a_value=missing)
     whole = None if original is None else count_beside(original, attributes, reading=reading, sensitive=columns)
     stated = _stated(asked.requirements(trees, everybody), counts, whole) + _promised(recipe)
-    together = compare_releases([source, *against], attributes, columns, matching, engine=engine, reading=reading)
+    together = compare_releases([source, *against], by_file, columns, matching, reading=reading)
     if together is not None and asked.k is not None:
-        holds = together["k"] >= asked.k or not together["persons"]
-        stated.append({"requirement": f"sequential-k (k {asked.k})", "holds": holds, "value": together["k"]})
+        stated.append(check_together(together, asked.k))
     roles = dict.fromkeys(attributes, "quasi-identifier") | dict.fromkeys(columns, "sensitive")
     seconds = round(time.perf_counter() - started, 4)
     return TableAudit(counts, measured, stated, listed, roles, missing, together, seconds, frame_kind)
