@@ -72,7 +72,7 @@ class CountProgram:
 
     @property
     def n_variables(self) -> int:
-        """Assign numbers to of variables."""
+        """Number of variables."""
         return len(self.upper)
 
     def bounds(self, counted: Ints, known: tuple[int, int], *, deadline: float = math.inf) -> Proven | None:

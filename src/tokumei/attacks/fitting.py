@@ -48,7 +48,7 @@ class Known:
 
     @cached_property
     def n_rows(self) -> Indices:
-        """Assign numbers to of rows of each customer."""
+        """Number of rows of each customer."""
         return np.bincount(self.owner, minlength=len(self.customers))
 
     @cached_property

@@ -168,7 +168,7 @@ class InputError(TokumeiError):
 
     @property
     def n_unlisted(self) -> int:
-        """Assign numbers to of faults that were counted but are not in `faults`."""
+        """Number of faults that were counted but are not in `faults`."""
         return self.n_faults - len(self.faults)
 
     def __str__(self) -> str:

@@ -47,7 +47,7 @@ class GeneralizedHistory:
 
     @property
     def n_rows(self) -> int:
-        """Assign numbers to of rows, deleted ones included."""
+        """Number of rows, deleted ones included."""
         return len(self.customer)
 
     @property

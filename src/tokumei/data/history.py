@@ -124,7 +124,7 @@ class History:
 
     @property
     def n_rows(self) -> int:
-        """Assign numbers to of rows, deleted ones included."""
+        """Number of rows, deleted ones included."""
         return self.frame.height
 
     @cached_property

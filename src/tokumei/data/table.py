@@ -143,7 +143,7 @@ class Table:
 
     @property
     def n_rows(self) -> int:
-        """Assign numbers to of records."""
+        """Number of records."""
         return self.frame.height
 
     def to_frame(self) -> Any:

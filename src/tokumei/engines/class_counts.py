@@ -100,12 +100,12 @@ class ClassCounts:
 
     @property
     def n_rows(self) -> int:
-        """Assign numbers to of rows counted."""
+        """Number of rows counted."""
         return int(self.sizes.sum())
 
     @property
     def n_classes(self) -> int:
-        """Assign numbers to of classes that occur."""
+        """Number of classes that occur."""
         return len(self.sizes)
 
     @property
@@ -115,7 +115,7 @@ class ClassCounts:
 
     @property
     def n_unique(self) -> int:
-        """Assign numbers to of classes, and so of rows, that are alone."""
+        """Number of classes, and so of rows, that are alone."""
         return int((self.sizes == 1).sum())
 
     def domain(self, column: str) -> pl.Series:

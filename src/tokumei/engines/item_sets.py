@@ -40,12 +40,12 @@ class ItemSets:
 
     @property
     def n_buyers(self) -> Ints:
-        """Assign numbers to of customers who bought each item."""
+        """Number of customers who bought each item."""
         return np.asarray(self.bought.sum(axis=0)).astype(np.int64)
 
     @property
     def n_items(self) -> Ints:
-        """Assign numbers to of items each customer bought."""
+        """Number of items each customer bought."""
         return np.asarray(self.bought.sum(axis=1)).astype(np.int64)
 
     def weights(self) -> Matrix:

@@ -61,7 +61,7 @@ class HashedTable:
 
     @property
     def n_rows(self) -> int:
-        """Assign numbers to of rows."""
+        """Number of rows."""
         return int(self.counts.sum())
 
     @cached_property

@@ -65,7 +65,7 @@ class Lattice:
 
     @property
     def n_nodes(self) -> int:
-        """Assign numbers to of nodes."""
+        """Number of nodes."""
         return math.prod(len(hierarchy.levels) for hierarchy in self.hierarchies)
 
     def __iter__(self) -> Iterator[Node]:

@@ -35,7 +35,7 @@ class Attribute:
 
     @property
     def n_rows(self) -> int:
-        """Assign numbers to of records."""
+        """Number of records."""
         return int(self.leaf_sizes.sum())
 
     def leaf_labels(self, level: int) -> npt.NDArray[np.int64]:

@@ -72,12 +72,12 @@ class TablePair:
 
     @property
     def n_rows(self) -> int:
-        """Assign numbers to of rows of the original."""
+        """Number of rows of the original."""
         return len(self.codes)
 
     @property
     def n_released(self) -> int:
-        """Assign numbers to of rows of the release."""
+        """Number of rows of the release."""
         return len(self.released_codes)
 
     @cached_property

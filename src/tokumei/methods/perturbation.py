@@ -44,7 +44,7 @@ class Original:
 
     @property
     def n_rows(self) -> int:
-        """Assign numbers to of rows."""
+        """Number of rows."""
         return self.frame.height
 
     @property

@@ -56,7 +56,7 @@ class FittedMargins:
 
     @property
     def n_rows(self) -> int:
-        """Assign numbers to of rows of the table."""
+        """Number of rows of the table."""
         return int(self.margins[0].sizes.sum())
 
     def predict(self, node: Node) -> Prediction:

@@ -39,7 +39,7 @@ class Quadrants:
 
     @property
     def n_nodes(self) -> int:
-        """Assign numbers to of nodes."""
+        """Number of nodes."""
         return self.alpha + self.beta + self.gamma + self.delta
 
     @property

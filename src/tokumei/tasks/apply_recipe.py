@@ -40,7 +40,7 @@ class AppliedRecipe(Result):
 
     @property
     def n_suppressed(self) -> int:
-        """Assign numbers to of rows that were left out."""
+        """Number of rows that were left out."""
         return self.n_original - self.release.frame.height
 
     def to_dict(self) -> dict[str, Any]:

@@ -99,7 +99,7 @@ class TableRelease(Result):
 
     @property
     def n_suppressed(self) -> int:
-        """Assign numbers to of rows that were left out."""
+        """Number of rows that were left out."""
         return int(self.facts["suppressed"])
 
     @property

@@ -88,7 +88,7 @@ class FieldLevels:
 
     @property
     def n_levels(self) -> int:
-        """Assign numbers to of levels."""
+        """Number of levels."""
         return int(self.chance.shape[1])
 
     def usual(self) -> Floats:

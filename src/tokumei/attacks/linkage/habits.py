@@ -109,7 +109,7 @@ class Tokens:
 
     @property
     def n_values(self) -> Ints:
-        """Assign numbers to of values of each slot."""
+        """Number of values of each slot."""
         return np.diff(self.firsts)
 
     def of_slots(self, slots: Ints) -> tuple[Ints, Ints]:

@@ -22,7 +22,7 @@ class PopulationMatch:
     sizes: npt.NDArray[np.int64]
     population_sizes: npt.NDArray[np.int64]
     n_absent: int
-    """Assign numbers to of classes of the population that no released row belongs to."""
+    """Number of classes of the population that no released row belongs to."""
 
     @classmethod
     def of(cls, counts: ClassCounts, population: ClassCounts) -> PopulationMatch:

@@ -75,12 +75,12 @@ class SensitiveValues:
 
     @cached_property
     def n_values(self) -> Counts:
-        """Assign numbers to of different values in each class that has one."""
+        """Number of different values in each class that has one."""
         return np.diff(self.starts, append=len(self.class_of))
 
     @cached_property
     def totals(self) -> Counts:
-        """Assign numbers to of rows with a value in each class that has one."""
+        """Number of rows with a value in each class that has one."""
         return np.add.reduceat(self.counts, self.starts) if len(self.starts) else np.zeros(0, np.int64)
 
     @cached_property

@@ -68,7 +68,7 @@ class PublicCells:
 
     @property
     def n_parts(self) -> int:
-        """Assign numbers to of parts, which are of the same size or larger by one."""
+        """Number of parts, which are of the same size or larger by one."""
         return max(1, len(self.items) // ITEMS_A_PART)
 
     def part_of(self, items: Indices) -> Indices:

@@ -78,7 +78,7 @@ class Purchases:
 
     @property
     def n_rows(self) -> Indices:
-        """Assign numbers to of rows of each customer."""
+        """Number of rows of each customer."""
         return np.array([len(rows) for rows in self.rows], dtype=np.int64)
 
 

@@ -57,7 +57,7 @@ class LocalAttribute:
 
     @property
     def n_leaves(self) -> int:
-        """Assign numbers to of leaves, without the missing value."""
+        """Number of leaves, without the missing value."""
         return len(self.hierarchy.leaves)
 
     @property
@@ -104,12 +104,12 @@ class LocalTask:
 
     @property
     def n_rows(self) -> int:
-        """Assign numbers to of rows."""
+        """Number of rows."""
         return self.counts.n_rows
 
     @property
     def n_classes(self) -> int:
-        """Assign numbers to of classes."""
+        """Number of classes."""
         return self.counts.n_classes
 
     @cached_property

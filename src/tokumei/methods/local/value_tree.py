@@ -58,7 +58,7 @@ class ValueTree:
 
     @property
     def n_nodes(self) -> int:
-        """Assign numbers to of nodes, with the missing value and with nothing."""
+        """Number of nodes, with the missing value and with nothing."""
         return len(self.labels)
 
     @property

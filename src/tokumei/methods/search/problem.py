@@ -73,12 +73,12 @@ class Problem:
 
     @cached_property
     def n_rows(self) -> int:
-        """Assign numbers to of records."""
+        """Number of records."""
         return self.counts.n_rows
 
     @cached_property
     def n_may_suppress(self) -> int:
-        """Assign numbers to of records that may be suppressed: never all, since a release has records."""
+        """Number of records that may be suppressed: never all, since a release has records."""
         # A share such as 0.1 is not exact in binary: a hair must not cost a record.
         return min(math.floor(self.suppression * self.n_rows + 1e-9), max(0, self.n_rows - 1))
 

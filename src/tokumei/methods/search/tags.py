@@ -32,7 +32,7 @@ class Tags:
 
     @property
     def n_nodes(self) -> int:
-        """Assign numbers to of nodes."""
+        """Number of nodes."""
         return self.lattice.n_nodes
 
     def marks(self) -> npt.NDArray[np.bool_]:

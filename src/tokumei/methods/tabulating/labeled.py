@@ -30,7 +30,7 @@ class LabeledClasses:
 
     @property
     def n_rows(self) -> int:
-        """Assign numbers to of rows."""
+        """Number of rows."""
         return int(self.sizes.sum())
 
     def n_labels(self, index: int, level: int) -> int:

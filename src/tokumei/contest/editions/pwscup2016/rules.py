@@ -151,7 +151,7 @@ class Originals:
 
     @property
     def n_customers(self) -> int:
-        """Assign numbers to of rows of M."""
+        """Number of rows of M."""
         return self.master.height
 
 
