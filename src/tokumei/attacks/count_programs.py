@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -160,13 +160,16 @@ class CountProgram:
         """Solve the relaxation within bounds, and prove what it says at most; None if it has no solution."""
         if (low > high).any():
             return None
+        # The stubs of scipy do not know that it takes sparse matrices here.
+        at_most: Any = self.at_most if len(self.caps) else None
+        equal: Any = self.equal if len(self.totals) else None
         found = linprog(
             -costs.astype(float),
-            self.at_most if len(self.caps) else None,
+            at_most,
             self.caps if len(self.caps) else None,
-            self.equal if len(self.totals) else None,
+            equal,
             self.totals if len(self.totals) else None,
-            np.column_stack([low, high]),
+            list(zip(low.tolist(), high.tolist(), strict=True)),
             method="highs",
         )
         if found.x is None or found.status != 0:
@@ -254,7 +257,7 @@ class CountProgram:
             constraints.append(LinearConstraint(self.at_most, -np.inf, self.caps))
         found = milp(
             -costs.astype(float),
-            integrality=np.ones(self.n_variables),
+            integrality=np.ones(self.n_variables, np.int64),
             bounds=Bounds(0, self.upper),
             constraints=constraints,
             options={"time_limit": SECONDS_IN_INTEGERS},

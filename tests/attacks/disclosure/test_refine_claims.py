@@ -80,14 +80,15 @@ def told_by(
     rows, low, high = [np.ones(len(order))], [size], [size]
     for claim in claims:
         if (claim.class_number, claim.column) == key:
-            parts = claim.parts or [claim.leaves]
-            rows += [np.array([leaf in part for leaf in order], float) for part in parts if isinstance(part, frozenset)]
+            parts = [*claim.parts, *([claim.leaves] if isinstance(claim.leaves, frozenset) else [])]
+            rows += [np.array([leaf in part for leaf in order], float) for part in parts]
             low += [claim.least] * (len(rows) - len(low))
             high += [claim.most] * (len(rows) - len(high))
     counted = np.array([leaf in leaves for leaf in order], float)
-    fewest, most = (
-        milp(sign * counted, constraints=[LinearConstraint(np.array(rows), low, high)]).fun for sign in (1, -1)
-    )
+    within = [LinearConstraint(np.array(rows), low, high)]
+    fewest, most = milp(counted, constraints=within).fun, milp(-counted, constraints=within).fun
+    assert fewest is not None
+    assert most is not None
     # A bound that is not whole holds for the next whole number within it.
     return math.ceil(fewest - 1e-6), math.floor(-most + 1e-6)
 
