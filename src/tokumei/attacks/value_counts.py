@@ -174,7 +174,8 @@ def _claims_of(
         named = _listed([str(one.pieces.names[at]) for at in members])
         if len(members) == 1:
             text = f"{named} in no row" if most == 0 else f"{named} in {counted(most, 'row')} or fewer"
-            yield Claim(number, column, kind, "count", 0, most, text, one.pieces.names[members[0]], one.pieces.leaves[members[0]])
+            name, leaves = one.pieces.names[members[0]], one.pieces.leaves[members[0]]
+            yield Claim(number, column, kind, "count", 0, most, text, name, leaves)
         else:
             parts = [own for at in members if isinstance(own := one.pieces.leaves[at], frozenset)]
             text = f"in no row: {named}" if most == 0 else f"in {counted(most, 'row')} or fewer, each of: {named}"

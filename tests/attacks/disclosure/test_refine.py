@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from tests.attacks.disclosure.arx_local_recoding import random_case
 
 import tokumei as tk
+from tokumei.attacks import count_programs
 from tokumei.attacks.count_programs import CountProgram, rows_of
 from tokumei.attacks.disclosure.refine import Refine
 from tokumei.hierarchies.hierarchy import Hierarchy
@@ -151,6 +154,34 @@ def test_time_that_is_up_leaves_the_bounds_by_counting_and_is_said() -> None:
     assert found.claims.height == 3
     programs = json.loads(json.dumps(found.to_dict()))["deduced"]["refine"]["programs"]
     assert programs == {"classes": 0, "out_of_time": 1, "too_large": 0, "inexact": 0}
+
+
+@pytest.mark.parametrize("seconds", [0.5, 3.0, 20.0])
+def test_no_solver_starts_after_time_is_up_or_gets_more_than_is_left(
+    monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    """By a clock that goes on by half a second with each program, whatever the machine does meanwhile."""
+    clock, given = [0.0], []
+
+    def timed(solve: Any) -> Any:
+        def solved(*args: Any, options: dict[str, float], **more: Any) -> Any:
+            given.append((clock[0], options["time_limit"]))
+            clock[0] += 0.5
+            return solve(*args, options=options, **more)
+
+        return solved
+
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(count_programs, "linprog", timed(count_programs.linprog))
+    monkeypatch.setattr(count_programs, "milp", timed(count_programs.milp))
+    # Two classes that counting alone does not settle, in 15 programs.
+    found = random_case(27, is_finest=True).attacked(rounds="finest", seconds=seconds)
+    assert len(given) == min(2 * seconds, 15)
+    assert all(started < seconds and limit <= seconds - started for started, limit in given)
+    assert found.claims["is_true"].all()
+    programs = found.to_dict()["deduced"]["refine"]["programs"]
+    assert programs["classes"] + programs["out_of_time"] == 2
+    assert (programs["out_of_time"] == 0) == (seconds == 20)
 
 
 def test_wrong_options_of_refine_are_refused() -> None:
