@@ -178,7 +178,8 @@ class CountProgram:
         left = self._seconds_left
         if (low > high).any() or left <= 0:
             return None
-        # The stubs of scipy do not know that it takes sparse matrices here.
+        # The stubs of scipy do not know that it takes sparse matrices here, and bounds as one array.
+        limits: Any = np.column_stack([low, high])
         at_most: Any = self.at_most if len(self.caps) else None
         equal: Any = self.equal if len(self.totals) else None
         found = linprog(
@@ -187,7 +188,7 @@ class CountProgram:
             self.caps if len(self.caps) else None,
             equal,
             self.totals if len(self.totals) else None,
-            list(zip(low.tolist(), high.tolist(), strict=True)),
+            limits,
             method="highs",
             options={"time_limit": min(SECONDS_IN_REALS, left)},
         )

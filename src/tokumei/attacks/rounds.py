@@ -23,7 +23,6 @@ from tokumei.attacks.label_reading import LabelReading
 from tokumei.attacks.public_knowledge import PublicKnowledge
 from tokumei.attacks.value_counts import Pieces, ValueCounts
 from tokumei.core.text import Text
-from tokumei.core.wording import counted
 from tokumei.hierarchies.hierarchy import SUPPRESSED
 from tokumei.hierarchies.label_semantics import Bools, Ints
 
@@ -89,7 +88,7 @@ class Rounds:
             return Text("all rows say nothing")
         least = int(public.sizes[~is_leftover].min())
         if k is not None and k > least:
-            return Text("a class has {rows}, fewer than k", rows=counted(least, "row"))
+            return Text("rows of the smallest class: {n:,}, fewer than k", n=least)
         k = least if k is None else k
         return cls(public, columns, low, high, low_codes, high_codes, is_leftover, k, is_finest)
 

@@ -169,7 +169,7 @@ FORMS = {
     "the levels of {column} cross": "{column} のレベルが入れ子になっていません",
     "'{label}' is of no one level of {column}": "「{label}」は {column} の一つのレベルに定まりません",
     "all rows say nothing": "どの行も値を示していません",
-    "a class has {rows}, fewer than k": "{rows}のクラスがあり、k より少ない行数です",
+    "rows of the smallest class: {n}, fewer than k": "最小のクラスの行数は {n} で、k より少ない数です",
     "classes of one row hold back nobody": "1 行のクラスも許されるので、後に残された行がありません",
     "the release contradicts what is assumed of it": "加工データが、仮定した作り方と矛盾します",
     "it needs values, and the release has ranges and sets: --draws 100 draws values from them": (

@@ -15,7 +15,9 @@ import tokumei as tk
 from tokumei.attacks import count_programs
 from tokumei.attacks.count_programs import CountProgram, rows_of
 from tokumei.attacks.disclosure.refine import Refine
+from tokumei.core.result import Facts
 from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.report.japanese_texts import in_japanese
 
 CITIES = ["Kyoto", "Osaka", "Nara", "Tokyo", "Chiba"]
 CITY = Hierarchy.of_levels("city", [CITIES, ["west"] * 3 + ["east"] * 2, ["*"] * 5])
@@ -107,7 +109,7 @@ def test_ranges_within_a_range_do_not_hold_its_group() -> None:
         (["west", "20-29"], {"rounds": "any"}, "'20-29' is of no one level of city"),
         (["west"] * 2, {}, "nobody said how it was made"),
         (["*"] * 3, {"rounds": "any"}, "all rows say nothing"),
-        (["west"] * 2 + ["east"] * 3, {"rounds": "any", "k": 3}, "a class has 2 rows, fewer than k"),
+        (["west"] * 2 + ["east"] * 3, {"rounds": "any", "k": 3}, "rows of the smallest class: 2, fewer than k"),
         (["west"] * 9, {"rounds": "finest", "k": 2}, "the release contradicts what is assumed of it"),
         (["west"], {"rounds": "any"}, "classes of one row hold back nobody"),
     ],
@@ -119,6 +121,9 @@ def test_what_does_not_allow_conclusions_is_said_and_nothing_is_claimed(
     found = tk.attack(table, attack="refine", **options)
     assert found.claims.height == 0
     assert found.to_dict()["deduced"]["refine"]["nothing_claimed_since"] == why
+    facts = [section.values for section in found.sections() if isinstance(section, Facts)]
+    assert facts[0]["nothing claimed, since"] == why
+    assert in_japanese(facts[0]["nothing claimed, since"])
 
 
 def test_values_that_nobody_lists_are_reckoned_with() -> None:
@@ -154,6 +159,8 @@ def test_time_that_is_up_leaves_the_bounds_by_counting_and_is_said() -> None:
     assert found.claims.height == 3
     programs = json.loads(json.dumps(found.to_dict()))["deduced"]["refine"]["programs"]
     assert programs == {"classes": 0, "out_of_time": 1, "too_large": 0, "inexact": 0}
+    facts = [section.values for section in found.sections() if isinstance(section, Facts)]
+    assert facts[0]["classes left out for lack of time"] == 1
 
 
 @pytest.mark.parametrize("seconds", [0.5, 3.0, 20.0])
