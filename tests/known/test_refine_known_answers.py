@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from tests.attacks.disclosure.solver_clock import clock_of_programs
 
 import tokumei as tk
-from tokumei.attacks import count_programs
 from tokumei.data.files.formats import read_frame
 from tokumei.hierarchies.files import read_hierarchies
 from tokumei.hierarchies.hierarchy import Hierarchy
@@ -79,19 +78,7 @@ def test_programs_prove_more_of_adult_than_counting_and_stop_in_time(
     programs = by_counting.to_dict()["deduced"]["refine"]["programs"]
     assert (programs["classes"], programs["out_of_time"]) == (0, 987)
 
-    clock, given = [0.0], []
-
-    def timed(solve: Any) -> Any:
-        def solved(*args: Any, options: dict[str, float], **more: Any) -> Any:
-            given.append((clock[0], options["time_limit"]))
-            clock[0] += 0.1
-            return solve(*args, options=options, **more)
-
-        return solved
-
-    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
-    monkeypatch.setattr(count_programs, "linprog", timed(count_programs.linprog))
-    monkeypatch.setattr(count_programs, "milp", timed(count_programs.milp))
+    given = clock_of_programs(monkeypatch, 0.1)
     by_programs = attacked(adult, recoded, hierarchies, 60)
     assert 0 < len(given) <= 601
     assert all(started < 60 and limit <= 60 - started for started, limit in given)

@@ -85,7 +85,6 @@ class CountProgram:
         """How many counts are unknown: one for each class and cell."""
         return len(self.upper)
 
-    @property
     def is_late(self) -> bool:
         """Whether the time to solve is up."""
         return self._seconds_left <= 0
@@ -149,7 +148,7 @@ class CountProgram:
         for _ in range(MOST_BRANCHES):
             best = max((int(costs @ one) for one in self._found), default=None)
             floor = settled if best is None else max(settled, best)
-            if not waiting or -waiting[0][0] <= floor or self.is_late:
+            if not waiting or -waiting[0][0] <= floor or self.is_late():
                 break
             branch = heapq.heappop(waiting)[2]
             away = np.abs(branch.solution - np.rint(branch.solution))

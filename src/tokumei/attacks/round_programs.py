@@ -249,7 +249,7 @@ def _bound(
 ) -> None:
     """Bound each piece of each label of some classes; classes that time does not allow keep what is known."""
     for one in cells:
-        if program.is_late:
+        if program.is_late():
             return
         is_exact = True
         for at, column in enumerate(rounds.columns):
@@ -268,7 +268,7 @@ def _bound(
                     known = counts.known(key, level, place)
                     found = program.bounds(variables, known)
                     if found is None:
-                        if not program.is_late and program.is_contradicted:
+                        if program.is_contradicted:
                             raise Contradiction
                         is_exact = False
                         continue
@@ -280,6 +280,6 @@ def _bound(
                     only_least[places], only_most[places] = least[places], most[places]
                     counts.narrow(key, pieces, only_least, only_most, how)
         # A class that time ran out on has better bounds by now, yet is said to be left out.
-        if not program.is_late:
+        if not program.is_late():
             solved.classes += 1
             solved.inexact += not is_exact

@@ -164,6 +164,12 @@ FORMS = {
         "加工データは {n} 行、元データは {m} 行で、行どうしを対応づけられません"
     ),
     "{column} and no {other}": "{column}と{other}",
+    # The law of a prediction.
+    "power-law: {law}": "べき乗則：{law}",
+    "k = {alpha}·x^{beta} + 1; {at}": "k = {alpha}·x^{beta} + 1、{at}",
+    "k = {alpha}·x^{beta} + 1; {at}; R = {r}": "k = {alpha}·x^{beta} + 1、{at}、R = {r}",
+    "k = {k} at x = {x}": "x = {x} で k = {k}",
+    "k = {k} at no x": "k = {k} となる x はありません",
     # Why an attack claims nothing of a release.
     "nobody said how it was made": "作り方が示されていません",
     "the levels of {column} cross": "{column} のレベルが入れ子になっていません",

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 from tests.attacks.disclosure.arx_local_recoding import random_case
+from tests.attacks.disclosure.solver_clock import clock_of_programs
 
 import tokumei as tk
-from tokumei.attacks import count_programs
 from tokumei.attacks.count_programs import CountProgram, rows_of
 from tokumei.attacks.disclosure.refine import Refine
 from tokumei.core.result import Facts
@@ -168,19 +167,7 @@ def test_no_solver_starts_after_time_is_up_or_gets_more_than_is_left(
     monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:
     """By a clock that goes on by half a second with each program, whatever the machine does meanwhile."""
-    clock, given = [0.0], []
-
-    def timed(solve: Any) -> Any:
-        def solved(*args: Any, options: dict[str, float], **more: Any) -> Any:
-            given.append((clock[0], options["time_limit"]))
-            clock[0] += 0.5
-            return solve(*args, options=options, **more)
-
-        return solved
-
-    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
-    monkeypatch.setattr(count_programs, "linprog", timed(count_programs.linprog))
-    monkeypatch.setattr(count_programs, "milp", timed(count_programs.milp))
+    given = clock_of_programs(monkeypatch, 0.5)
     # Two classes that counting alone does not settle, in 15 programs.
     found = random_case(27, is_finest=True).attacked(rounds="finest", seconds=seconds)
     assert len(given) == min(2 * seconds, 15)
