@@ -13,7 +13,7 @@ import pytest
 
 from tokumei.contest.fault_words import WORDS
 from tokumei.contest.registry import EDITIONS
-from tokumei.core.errors import Fault, InputError, PromiseBroken, TokumeiError, UnknownPart
+from tokumei.core.errors import CannotAnonymize, Fault, InputError, PromiseBroken, TokumeiError, UnknownPart
 from tokumei.core.registry import part_options
 from tokumei.core.text import Text, from_json, to_json
 from tokumei.core.wording import counted
@@ -186,6 +186,22 @@ def test_every_error_that_has_japanese_words_is_one_that_the_library_says() -> N
         (
             PromiseBroken(Text("A release for k = {k} has a class of {rows}.", k=5, rows=counted(1, "row"))),
             "k = 5 の加工データに 1 行のクラスがあります。",
+        ),
+        (
+            CannotAnonymize(
+                Text(
+                    "No further change keeps every attack under {bound:g}; nearest comes {n:,} changes with "
+                    "{found:.3f} by {attack} ({score}).{why}",
+                    bound=0.1,
+                    n=1_200,
+                    found=0.25,
+                    attack="refine",
+                    score="narrowed",
+                    why=Text(" The time was up."),
+                )
+            ),
+            "どの追加の変更でも、すべての攻撃を 0.1 以下にはできません。最も近いのは 1,200 件の変更で、"
+            "refine（narrowed）が 0.250 です。制限時間に達しました。",
         ),
     ],
 )

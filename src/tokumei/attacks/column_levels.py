@@ -100,7 +100,7 @@ class ColumnLevels:
         return out
 
     def is_unlisted(self, level: int, codes: Ints) -> Bools:
-        """Tell which codes of a level stand for several values that nobody lists."""
+        """Whether each code of a level stands for several values that nobody lists."""
         if not self.has_unlisted or level:
             return np.zeros(len(codes), bool)
         out: Bools = codes == self.codes[0, -1]

@@ -15,7 +15,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ MOST_BRANCHES = 60
 # Programs with more variables have bounds by linear programs alone.
 MOST_IN_INTEGERS = 2_000
 SECONDS_IN_INTEGERS = 1.0
+SECONDS_IN_REALS = 60.0
 NEAR_WHOLE = 1e-6
 # Whole solutions that are kept, to tell what they attain.
 MOST_KEPT = 64
@@ -61,35 +62,50 @@ class _Branch:
 class CountProgram:
     """Counts from 0 to `upper`, of which some add up to given totals and others to at most given caps.
 
-    equal, at_most: a row for each total and each cap; ones where a variable counts.
+    equal, at_most: a row for each total and each cap; ones where a variable counts. deadline: when solvers stop, by
+    `time.perf_counter`; what they did not find in time is not known.
     """
 
     def __init__(
-        self, equal: sparse.csr_array, totals: Ints, at_most: sparse.csr_array, caps: Ints, upper: Ints
+        self,
+        equal: sparse.csr_array,
+        totals: Ints,
+        at_most: sparse.csr_array,
+        caps: Ints,
+        upper: Ints,
+        *,
+        deadline: float = math.inf,
     ) -> None:
         self.equal, self.totals, self.at_most, self.caps, self.upper = equal, totals, at_most, caps, upper
+        self.deadline = deadline
         self._found: list[Ints] = []
 
     @property
     def n_variables(self) -> int:
-        """Number of variables."""
+        """How many counts are unknown: one for each class and cell."""
         return len(self.upper)
 
-    def bounds(self, counted: Ints, known: tuple[int, int], *, deadline: float = math.inf) -> Proven | None:
+    def is_late(self) -> bool:
+        """Whether the time to solve is up."""
+        return self._seconds_left <= 0
+
+    @property
+    def _seconds_left(self) -> float:
+        return self.deadline - time.perf_counter()
+
+    def bounds(self, counted: Ints, known: tuple[int, int]) -> Proven | None:
         """Bound the sum of the counted variables, which is known to lie between two numbers; None if nothing is found.
 
         A program that no whole counts fit gives no bounds.
         """
         if not len(counted):
             return Proven(0, 0, "linear program", is_exact=True)
-        if time.perf_counter() > deadline:
-            return None
         ones = np.zeros(self.n_variables, np.int64)
         ones[counted] = 1
-        upper = self._at_most(ones, known[1], deadline)
+        upper = self._at_most(ones, known[1])
         if upper is None:
             return None
-        lower = self._at_most(-ones, -known[0], deadline)
+        lower = self._at_most(-ones, -known[0])
         if lower is None:
             return None
         how: How = "integer program" if "integer program" in (upper[1], lower[1]) else "linear program"
@@ -100,7 +116,7 @@ class CountProgram:
         """Whether it is proven that no counts fit."""
         return self._has_no_solution(np.zeros_like(self.upper), self.upper)
 
-    def _at_most(self, costs: Ints, known: int, deadline: float) -> tuple[int, How, bool] | None:
+    def _at_most(self, costs: Ints, known: int) -> tuple[int, How, bool] | None:
         """Prove the least bound on the costs that can be: the bound, how it was proven, and whether it is attained."""
         attained = max((int(costs @ one) for one in self._found), default=None)
         if attained is None or attained < known:
@@ -118,12 +134,12 @@ class CountProgram:
         if self.n_variables > MOST_IN_INTEGERS:
             return most, "linear program", False
         self._try_in_integers(costs)
-        whole = min(most, self._by_branches(costs, root, deadline))
+        whole = min(most, self._by_branches(costs, root))
         attained = max((int(costs @ one) for one in self._found), default=None)
         is_exact = attained is not None and attained >= whole
         return whole, "integer program" if whole < most else "linear program", is_exact
 
-    def _by_branches(self, costs: Ints, root: _Branch, deadline: float) -> int:
+    def _by_branches(self, costs: Ints, root: _Branch) -> int:
         """Prove a bound for whole counts by branching on variables that are not whole, the worst branch first."""
         order = itertools.count()
         waiting = [(-root.most, next(order), root)]
@@ -132,7 +148,7 @@ class CountProgram:
         for _ in range(MOST_BRANCHES):
             best = max((int(costs @ one) for one in self._found), default=None)
             floor = settled if best is None else max(settled, best)
-            if not waiting or -waiting[0][0] <= floor or time.perf_counter() > deadline:
+            if not waiting or -waiting[0][0] <= floor or self.is_late():
                 break
             branch = heapq.heappop(waiting)[2]
             away = np.abs(branch.solution - np.rint(branch.solution))
@@ -157,17 +173,23 @@ class CountProgram:
         return root.most if max(reached) == -math.inf else int(max(reached))
 
     def _branch(self, costs: Ints, low: Ints, high: Ints) -> _Branch | None:
-        """Solve the relaxation within bounds, and prove what it says at most; None if it has no solution."""
-        if (low > high).any():
+        """Solve the relaxation within bounds, and prove what it says at most; None if it found no solution in time."""
+        left = self._seconds_left
+        if (low > high).any() or left <= 0:
             return None
+        # The stubs of scipy do not know that it takes sparse matrices here, and bounds as one array.
+        limits: Any = np.column_stack([low, high])
+        at_most: Any = self.at_most if len(self.caps) else None
+        equal: Any = self.equal if len(self.totals) else None
         found = linprog(
             -costs.astype(float),
-            self.at_most if len(self.caps) else None,
+            at_most,
             self.caps if len(self.caps) else None,
-            self.equal if len(self.totals) else None,
+            equal,
             self.totals if len(self.totals) else None,
-            np.column_stack([low, high]),
+            limits,
             method="highs",
+            options={"time_limit": min(SECONDS_IN_REALS, left)},
         )
         if found.x is None or found.status != 0:
             return None
@@ -197,6 +219,7 @@ class CountProgram:
             sparse.hstack([self.at_most, none_of_caps, -other], format="csr"),
             self.caps,
             np.zeros(0, np.int64),
+            deadline=self.deadline,
         )
         n_more = 2 * n_totals + n_caps
         most = int(self.totals.sum()) + int(self.upper.sum()) + 1
@@ -247,17 +270,19 @@ class CountProgram:
 
     def _try_in_integers(self, costs: Ints) -> None:
         """Look for the best whole counts; they are believed only after they were checked."""
-        constraints = []
+        left, constraints = self._seconds_left, []
+        if left <= 0:
+            return
         if len(self.totals):
             constraints.append(LinearConstraint(self.equal, self.totals, self.totals))
         if len(self.caps):
             constraints.append(LinearConstraint(self.at_most, -np.inf, self.caps))
         found = milp(
             -costs.astype(float),
-            integrality=np.ones(self.n_variables),
+            integrality=np.ones(self.n_variables, np.int64),
             bounds=Bounds(0, self.upper),
             constraints=constraints,
-            options={"time_limit": SECONDS_IN_INTEGERS},
+            options={"time_limit": min(SECONDS_IN_INTEGERS, left)},
         )
         if found.x is not None:
             self._keep(found.x)

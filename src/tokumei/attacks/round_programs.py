@@ -55,13 +55,9 @@ def solve(rounds: Rounds, counts: ValueCounts, *, seconds: float) -> Solved:
     deadline, solved = time.perf_counter() + seconds, Solved()
     chosen = _chosen(rounds, solved)
     with step("solving programs", float(len(chosen))) as bar:
-        for part in _parts(rounds, chosen):
-            if time.perf_counter() > deadline:
-                break
-            for program, cells in _programs(rounds, part):
-                if time.perf_counter() <= deadline:
-                    solved.classes += len(cells)
-                    _bound(rounds, counts, program, cells, deadline, solved)
+        for part in _parts(rounds, chosen, deadline):
+            for program, cells in _programs(rounds, part, deadline):
+                _bound(rounds, counts, program, cells, solved)
                 bar.advance(len(cells))
     solved.out_of_time = len(chosen) - solved.classes
     return solved
@@ -103,11 +99,15 @@ def _n_cells(rounds: Rounds, number: int, levels: Ints) -> float:
     return n_cells
 
 
-def _parts(rounds: Rounds, chosen: Sequence[tuple[float, int, list[int], Ints]]) -> Iterator[list[_Cells]]:
-    """Enumerate the open cells of classes, so many at a time as fit."""
+def _parts(
+    rounds: Rounds, chosen: Sequence[tuple[float, int, list[int], Ints]], deadline: float
+) -> Iterator[list[_Cells]]:
+    """Enumerate the open cells of classes, so many at a time as fit, until time is up."""
     part: list[_Cells] = []
     n_variables = 0
     for _, number, earlier, levels in chosen:
+        if time.perf_counter() >= deadline:
+            return
         codes = _open_cells(rounds, number, earlier, levels)
         if part and n_variables + len(codes) > MOST_IN_PART:
             yield part
@@ -168,7 +168,7 @@ def _caps(rounds: Rounds, part: Sequence[_Cells]) -> list[Ints]:
     return lists
 
 
-def _programs(rounds: Rounds, part: Sequence[_Cells]) -> Iterator[tuple[CountProgram, list[_Cells]]]:
+def _programs(rounds: Rounds, part: Sequence[_Cells], deadline: float) -> Iterator[tuple[CountProgram, list[_Cells]]]:
     """Make a program of all classes that share a cell with each other."""
     owner = np.concatenate([np.full(len(cells.codes), at) for at, cells in enumerate(part)])
     caps = _caps(rounds, part)
@@ -199,10 +199,12 @@ def _programs(rounds: Rounds, part: Sequence[_Cells]) -> Iterator[tuple[CountPro
         for group in np.unique(groups).tolist():
             caps_of.setdefault(group, []).append(variables[groups == group])
     for group, members in together.items():
-        yield _program(rounds, [part[at] for at in members], caps_of.get(group, []))
+        yield _program(rounds, [part[at] for at in members], caps_of.get(group, []), deadline)
 
 
-def _program(rounds: Rounds, cells: Sequence[_Cells], caps: Sequence[Ints]) -> tuple[CountProgram, list[_Cells]]:
+def _program(
+    rounds: Rounds, cells: Sequence[_Cells], caps: Sequence[Ints], deadline: float
+) -> tuple[CountProgram, list[_Cells]]:
     """Make the program of some classes: what the variables of each add up to, and what they share."""
     lengths = [len(one.codes) for one in cells]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -222,7 +224,8 @@ def _program(rounds: Rounds, cells: Sequence[_Cells], caps: Sequence[Ints]) -> t
     n_variables = int(starts[-1])
     equal = rows_of([np.arange(first, end) for first, end in itertools.pairwise(starts)], n_variables)
     upper = np.repeat(sizes, lengths)
-    return CountProgram(equal, sizes, rows_of(lists, n_variables), np.array(limits, np.int64), upper), moved
+    at_most, most = rows_of(lists, n_variables), np.array(limits, np.int64)
+    return CountProgram(equal, sizes, at_most, most, upper, deadline=deadline), moved
 
 
 def _finest(rounds: Rounds, cells: _Cells) -> Iterator[Ints]:
@@ -242,11 +245,12 @@ def _bound(
     counts: ValueCounts,
     program: CountProgram,
     cells: Sequence[_Cells],
-    deadline: float,
     solved: Solved,
 ) -> None:
-    """Bound each piece of each label of some classes."""
+    """Bound each piece of each label of some classes; classes that time does not allow keep what is known."""
     for one in cells:
+        if program.is_late():
+            return
         is_exact = True
         for at, column in enumerate(rounds.columns):
             high, code = int(rounds.high[one.number, at]), int(rounds.high_codes[one.number, at])
@@ -262,9 +266,9 @@ def _bound(
                 for place, piece in enumerate(column.below(level, high, code).tolist()):
                     variables = one.start + np.flatnonzero(lifted == piece)
                     known = counts.known(key, level, place)
-                    found = program.bounds(variables, known, deadline=deadline)
+                    found = program.bounds(variables, known)
                     if found is None:
-                        if time.perf_counter() <= deadline and program.is_contradicted:
+                        if program.is_contradicted:
                             raise Contradiction
                         is_exact = False
                         continue
@@ -275,4 +279,7 @@ def _bound(
                     only_least, only_most = np.zeros_like(least), np.full_like(most, size)
                     only_least[places], only_most[places] = least[places], most[places]
                     counts.narrow(key, pieces, only_least, only_most, how)
-        solved.inexact += not is_exact
+        # A class that time ran out on has better bounds by now, yet is said to be left out.
+        if not program.is_late():
+            solved.classes += 1
+            solved.inexact += not is_exact

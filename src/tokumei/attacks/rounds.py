@@ -71,12 +71,14 @@ class Rounds:
             columns.append(made)
             places.append([place for place in made.places if place is not None])
         at = [public.labels_of_classes(reading.column) for reading in readings]
-        found = [
-            np.column_stack(
-                [np.array([getattr(one, part) for one in own])[codes] for own, codes in zip(places, at, strict=True)]
-            )
-            for part in ("low", "high", "low_code", "high_code")
-        ]
+        # By column and class: the finest level, the coarsest, and the codes at both.
+        found = np.array(
+            [
+                np.array([(one.low, one.high, one.low_code, one.high_code) for one in own], np.int64)[codes]
+                for own, codes in zip(places, at, strict=True)
+            ]
+        )
+        low, high, low_codes, high_codes = np.ascontiguousarray(found.transpose(2, 1, 0))
         silent = [
             np.array([label == SUPPRESSED for label in one.labels])[codes]
             for one, codes in zip(readings, at, strict=True)
@@ -86,8 +88,9 @@ class Rounds:
             return Text("all rows say nothing")
         least = int(public.sizes[~is_leftover].min())
         if k is not None and k > least:
-            return Text("a class has {n} rows, fewer than k", n=least)
-        return cls(public, columns, *found, is_leftover, least if k is None else k, is_finest)
+            return Text("rows of the smallest class: {n:,}, fewer than k", n=least)
+        k = least if k is None else k
+        return cls(public, columns, low, high, low_codes, high_codes, is_leftover, k, is_finest)
 
     @cached_property
     def group_of(self) -> Ints:

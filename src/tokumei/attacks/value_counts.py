@@ -171,15 +171,13 @@ def _claims_of(
         is_exact = finer is None and one.pieces.n_values[at] == 1
         yield Claim(number, column, kind, "count", least, most, text, name, leaves, is_exact=is_exact)
     for (most, kind), members in sorted(grouped.items()):
-        named, leaves = (
-            _listed([str(one.pieces.names[at]) for at in members]),
-            [one.pieces.leaves[at] for at in members],
-        )
+        named = _listed([str(one.pieces.names[at]) for at in members])
         if len(members) == 1:
             text = f"{named} in no row" if most == 0 else f"{named} in {counted(most, 'row')} or fewer"
-            yield Claim(number, column, kind, "count", 0, most, text, one.pieces.names[members[0]], leaves[0])
+            name, leaves = one.pieces.names[members[0]], one.pieces.leaves[members[0]]
+            yield Claim(number, column, kind, "count", 0, most, text, name, leaves)
         else:
-            parts = [own for own in leaves if isinstance(own, frozenset)]
+            parts = [own for at in members if isinstance(own := one.pieces.leaves[at], frozenset)]
             text = f"in no row: {named}" if most == 0 else f"in {counted(most, 'row')} or fewer, each of: {named}"
             yield Claim(number, column, kind, "each", 0, most, text, parts=parts)
 

@@ -142,11 +142,13 @@ ERRORS = {
     "a recipe of a release that was not hardened: apply its own recipe, and harden what that gives": (
         "追加の加工（harden）をしていない加工データのレシピ（適用したあとで harden を行ってください）"
     ),
-    "No further change keeps every attack under {bound:g}; nearest comes {n:,} changes with {found:.3f} by "
-    "{attack} ({score}).{why}": (
-        "どの追加の変更でも、すべての攻撃を {bound:g} 以下にはできません。最も近いのは {n:,} 件の変更で、"
-        "{attack}（{score}）が {found:.3f} です。{why}"
+    "No further change keeps every attack under {bound}; nearest comes {n} changes with {found} by {attack} ({score})."
+    "{why}": (
+        "どの追加の変更でも、すべての攻撃を {bound} 以下にはできません。最も近いのは {n} 件の変更で、"
+        "{attack}（{score}）が {found} です。{why}"
     ),
+    " The time was up.": "制限時間に達しました。",
+    "one k; the method was given {k}": "一つの k（手法には {k} が指定されています）",
     "a share above 0 and up to 1": "0 より大きく 1 以下の割合",
     "a share above 0 and at most 0.9": "0 より大きく 0.9 以下の割合",
     "a number from 0 to 1": "0 から 1 までの数",

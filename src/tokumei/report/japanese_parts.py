@@ -18,7 +18,7 @@ METHODS = {
     "Find all nodes that hold, for one attribute, then two, and so on, each from those that held with one fewer.": (
         "条件を満たすレベルを、列一つ、二つ、…と、前の結果をもとにすべて見つけます。"
     ),
-    "Let a table of your own say what values become: its rows are ranges of one column, its columns of the other.": (
+    "Recode by a table of your own: its rows are ranges of one column, its columns of the other.": (
         "自作の表で、値の置き換え方を指定します。"
     ),
     "Publish the counts of each column and of pairs of columns, checked together, or rows drawn from those counts.": (
@@ -98,7 +98,7 @@ STEPS = {
         "clusters=best のとき、加える1行が全顧客の再識別に対して持つ重み。"
         "指定しなければ、加わり得る最大行数の逆数です。"
     ),
-    "Give each customer a pseudonym and let pairs of similar customers exchange theirs from month to month.": (
+    "Name customers by pseudonyms that pairs of similar customers exchange from month to month.": (
         "顧客に仮名を付け、似た顧客どうしで月ごとに仮名を交換します。"
     ),
     "Months between two exchanges.": "交換の間隔（月）。",
@@ -143,7 +143,7 @@ STEPS = {
     ),
     "Write 0:00 as the time of every purchase.": "すべての購買の時刻を 0:00 にします。",
     "Move all that a customer bought on a day to the same new date.": "一日分の買い物をまとめて同じ日に動かします。",
-    "Give each customer a pseudonym, and a new one whenever it has lived its time.": (
+    "Name customers by pseudonyms that change whenever they have lived their time.": (
         "顧客に仮名を付け、期限が来るたびに新しい仮名にします。"
     ),
     "Months a pseudonym lives, counted from the first month.": "仮名が続く月数（最初の月から数える）。",
@@ -215,6 +215,9 @@ BUILDERS = {
 }
 # What the options of editions set.
 EDITION_OPTIONS = {
+    "What counts as found: row, as in the contest, cell, month or transaction.": (
+        "特定とみなす単位。row（大会のとおり）、cell、month、transaction のいずれか。"
+    ),
     "Rows to sample or make up.": "抽出または生成する行数。",
     "Columns that attackers know people by, first in the files.": (
         "攻撃者が人を知る手がかりの列。ファイルの先頭に置きます。"

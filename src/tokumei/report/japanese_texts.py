@@ -164,6 +164,20 @@ FORMS = {
         "加工データは {n} 行、元データは {m} 行で、行どうしを対応づけられません"
     ),
     "{column} and no {other}": "{column}と{other}",
+    # The law of a prediction.
+    "power-law: {law}": "べき乗則：{law}",
+    "k = {alpha}·x^{beta} + 1; {at}": "k = {alpha}·x^{beta} + 1、{at}",
+    "k = {alpha}·x^{beta} + 1; {at}; R = {r}": "k = {alpha}·x^{beta} + 1、{at}、R = {r}",
+    "k = {k} at x = {x}": "x = {x} で k = {k}",
+    "k = {k} at no x": "k = {k} となる x はありません",
+    # Why an attack claims nothing of a release.
+    "nobody said how it was made": "作り方が示されていません",
+    "the levels of {column} cross": "{column} のレベルが入れ子になっていません",
+    "'{label}' is of no one level of {column}": "「{label}」は {column} の一つのレベルに定まりません",
+    "all rows say nothing": "どの行も値を示していません",
+    "rows of the smallest class: {n}, fewer than k": "最小のクラスの行数は {n} で、k より少ない数です",
+    "classes of one row hold back nobody": "1 行のクラスも許されるので、後に残された行がありません",
+    "the release contradicts what is assumed of it": "加工データが、仮定した作り方と矛盾します",
     "it needs values, and the release has ranges and sets: --draws 100 draws values from them": (
         "値が必要ですが、加工データは範囲と集合です（--draws 100 でセルから値を抽出して測れます）"
     ),

@@ -469,7 +469,13 @@ def _told_of(deduced: Deductions) -> list[Section]:
         Rows(["column", "cells known exactly", "an end singles out", "any value does"], columns),
         Rows(["claims by", "claims", "true", "for example"], kinds),
     )
-    return [*(one for one in tables if one.rows), Facts({f"assumed: {name}": value for name, value in said.items()})]
+    facts = {f"assumed: {name}": value for name, value in said.items()}
+    if reason := deduced.facts.get("nothing_claimed_since"):
+        facts["nothing claimed, since"] = reason
+    programs: Mapping[str, int] = deduced.facts.get("programs", {})
+    left_out = {"out_of_time": "left out for lack of time", "too_large": "too large for a program"}
+    facts |= {f"classes {why}": programs[name] for name, why in left_out.items() if programs.get(name)}
+    return [*(one for one in tables if one.rows), Facts(facts)]
 
 
 def _example(found: Mapping[str, Any]) -> str:

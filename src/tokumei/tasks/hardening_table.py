@@ -348,7 +348,7 @@ class TableSearch:
         made = [one for one in self.attempts.values() if one is not None]
         nearest = min(made, key=lambda one: (self._distance(one), one.changed.cost)) if made else before
         (attack, score), found = nearest.worst
-        why = " The time was up." if time.monotonic() > self.deadline else ""
+        why = Text(" The time was up.") if time.monotonic() > self.deadline else ""
         return CannotAnonymize(
             Text(
                 "No further change keeps every attack under {bound:g}; nearest comes {n:,} changes with {found:.3f} by "

@@ -31,7 +31,7 @@ class Column:
     @classmethod
     def of(cls, tree: Hierarchy | None, labels: set[Value], *, is_complete: bool) -> Column:
         if tree is None:
-            values: list[Value] = [*sorted(one for one in labels if one not in (None, "*")), OTHER]  # type: ignore[type-var]
+            values: list[Value] = [*sorted(one for one in labels if one is not None and one != "*"), OTHER]
             levels: list[dict[Value, Value]] = [{value: value for value in values}]
             top: Value = None
         else:
@@ -138,12 +138,12 @@ class Oracle:
     def bounds(self, number: int, at: int, values: frozenset[Value]) -> tuple[int, int]:
         """Return the fewest and the most rows of a class that can have one of some values of a column."""
         costs = np.array([own == number and cell[at] in values for own, cell in self.variables], float)
-        low, high = ([one[side] for one in self.constraints] for side in (1, 2))
+        low, high = [one for _, one, _ in self.constraints], [one for _, _, one in self.constraints]
         out = []
         for sign in (1, -1):
             found = milp(
                 sign * costs,
-                integrality=np.ones(len(costs)),
+                integrality=np.ones(len(costs), np.int64),
                 bounds=Bounds(0, max(self.sizes)),
                 constraints=[LinearConstraint(self.matrix, low, high)],
             )

@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.attacks.disclosure.arx_local_recoding import random_case
+from tests.attacks.disclosure.solver_clock import clock_of_programs
 
 import tokumei as tk
 from tokumei.attacks.count_programs import CountProgram, rows_of
 from tokumei.attacks.disclosure.refine import Refine
+from tokumei.core.result import Facts
 from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.report.japanese_texts import in_japanese
 
 CITIES = ["Kyoto", "Osaka", "Nara", "Tokyo", "Chiba"]
 CITY = Hierarchy.of_levels("city", [CITIES, ["west"] * 3 + ["east"] * 2, ["*"] * 5])
@@ -116,7 +120,7 @@ def test_range_that_is_called_as_a_node_of_other_values_says_nothing() -> None:
         (["west", "20-29"], {"rounds": "any"}, "'20-29' is of no one level of city"),
         (["west"] * 2, {}, "nobody said how it was made"),
         (["*"] * 3, {"rounds": "any"}, "all rows say nothing"),
-        (["west"] * 2 + ["east"] * 3, {"rounds": "any", "k": 3}, "a class has 2 rows, fewer than k"),
+        (["west"] * 2 + ["east"] * 3, {"rounds": "any", "k": 3}, "rows of the smallest class: 2, fewer than k"),
         (["west"] * 9, {"rounds": "finest", "k": 2}, "the release contradicts what is assumed of it"),
         (["west"], {"rounds": "any"}, "classes of one row hold back nobody"),
     ],
@@ -128,6 +132,9 @@ def test_what_does_not_allow_conclusions_is_said_and_nothing_is_claimed(
     found = tk.attack(table, attack="refine", **options)
     assert found.claims.height == 0
     assert found.to_dict()["deduced"]["refine"]["nothing_claimed_since"] == why
+    facts = [section.values for section in found.sections() if isinstance(section, Facts)]
+    assert facts[0]["nothing claimed, since"] == why
+    assert in_japanese(facts[0]["nothing claimed, since"])
 
 
 def test_values_that_nobody_lists_are_reckoned_with() -> None:
@@ -163,6 +170,24 @@ def test_time_that_is_up_leaves_the_bounds_by_counting_and_is_said() -> None:
     assert found.claims.height == 3
     programs = json.loads(json.dumps(found.to_dict()))["deduced"]["refine"]["programs"]
     assert programs == {"classes": 0, "out_of_time": 1, "too_large": 0, "inexact": 0}
+    facts = [section.values for section in found.sections() if isinstance(section, Facts)]
+    assert facts[0]["classes left out for lack of time"] == 1
+
+
+@pytest.mark.parametrize("seconds", [0.5, 3.0, 20.0])
+def test_no_solver_starts_after_time_is_up_or_gets_more_than_is_left(
+    monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    """By a clock that goes on by half a second with each program, whatever the machine does meanwhile."""
+    given = clock_of_programs(monkeypatch, 0.5)
+    # Two classes that counting alone does not settle, in 15 programs.
+    found = random_case(27, is_finest=True).attacked(rounds="finest", seconds=seconds)
+    assert len(given) == min(2 * seconds, 15)
+    assert all(started < seconds and limit <= seconds - started for started, limit in given)
+    assert found.claims["is_true"].all()
+    programs = found.to_dict()["deduced"]["refine"]["programs"]
+    assert programs["classes"] + programs["out_of_time"] == 2
+    assert (programs["out_of_time"] == 0) == (seconds == 20)
 
 
 def test_wrong_options_of_refine_are_refused() -> None:

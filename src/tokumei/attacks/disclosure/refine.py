@@ -141,7 +141,7 @@ class Refine:
             )
 
     def _facts(self, public: PublicKnowledge, found: _Found) -> dict[str, Any]:
-        """Say what was assumed, how bounds are proven, and what was left out."""
+        """Return what was assumed, how bounds are proven, and what was left out."""
         method = public.method
         assumed = {
             "method": method.name or None,
@@ -153,7 +153,7 @@ class Refine:
         }
         return {
             "assumed": assumed,
-            "nothing_claimed_since": None if found.why_nothing is None else str(found.why_nothing),
+            "nothing_claimed_since": found.why_nothing,
             "proof": "dual solutions checked in whole numbers",
             "programs": asdict(found.solved),
         }
