@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,8 @@ def _ranges(frame: pl.DataFrame, k: int) -> list[Figure]:
         ages = known.inputs["by_column"]["age"]
         note = f"all columns {known.value:.4f}, rows of whose class something is claimed {found['narrowed'].value:.4f}"
         figures.append(Figure("  generalized ages known exactly", ages, "", 0.0 if ranges == "grid" else None, note))
-        making = best_seconds(lambda ranges=ranges: _released(table, k, ranges), repeat=2)
-        attacking = best_seconds(lambda released=released: tk.attack(table, released, attack="downcoding"), repeat=1)
+        making = best_seconds(partial(_released, table, k, ranges), repeat=2)
+        attacking = best_seconds(partial(tk.attack, table, released, attack="downcoding"), repeat=1)
         note = f"{attacking:.2f} s : {making:.2f} s"
         figures.append(Figure("  downcoding, to making the release", attacking / making, "×", None, note))
     return [*figures, _cost(f"Adult, k={k}", loss, MOST_LOST_IN_PAIRS if k == SIZES[0] else MOST_LOST)]

@@ -28,7 +28,7 @@ def round_down(number: int) -> int:
     >>> [round_down(number) for number in (1, 9, 20, 4999)]
     [1, 5, 20, 2000]
     """
-    step = 10 ** len(str(number))
+    step = int(10 ** len(str(number)))
     while step > number:
         step = finer_round(step)
     return step
@@ -40,7 +40,7 @@ def round_up(number: int) -> int:
     >>> [round_up(number) for number in (1, 9, 20, 4999)]
     [1, 10, 20, 5000]
     """
-    step = 10 ** len(str(number))
+    step = int(10 ** len(str(number)))
     while step > 1 and finer_round(step) >= number:
         step = finer_round(step)
     return step
