@@ -1,9 +1,15 @@
 """Builders of numbers, years and dates: answers worked out by hand."""
 
 import datetime as dt
+from fractions import Fraction
+from itertools import pairwise
+from typing import Literal
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.cases import cases
 
 from tokumei.core.errors import InputError
 from tokumei.hierarchies.builders.calendar import Calendar
@@ -12,6 +18,8 @@ from tokumei.hierarchies.builders.from_data import FromData
 from tokumei.hierarchies.builders.intervals import Intervals
 from tokumei.hierarchies.builders.magnitudes import Magnitudes
 from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.labels import NumberRange, read_range
+from tokumei.hierarchies.round_numbers import scale_of
 
 
 def rows(hierarchy: Hierarchy) -> list[tuple[str, ...]]:
@@ -100,9 +108,13 @@ def test_intervals_below_zero_and_of_one_number_are_readable() -> None:
     assert rows(Intervals(width=1, factors=()).build("x", pl.Series([7]))) == [("7", "7")]
 
 
-def test_intervals_start_none_begins_at_the_smallest_value() -> None:
-    hierarchy = Intervals(width=10, factors=(), start=None).build("x", pl.Series([17, 26, 27]))
-    assert hierarchy.labels_at(1) == ["17-26", "17-26", "27-36"]
+def test_intervals_start_none_begins_at_a_round_number_below_the_smallest_value() -> None:
+    values = pl.Series([17, 26, 27])
+    assert Intervals(width=10, factors=(), start=None).build("x", values).labels_at(1) == ["10-19", "20-29", "20-29"]
+    # Fives are the greatest round steps no wider than seven: from 15.
+    assert Intervals(width=7, factors=(), start=None).build("x", values).labels_at(1) == ["15-21", "22-28", "22-28"]
+    quarters = Intervals(width=0.25, factors=(), start=None).build("x", pl.Series([0.31, 0.6]))
+    assert quarters.labels_at(1) == ["[0.2, 0.45)", "[0.45, 0.7)"]
 
 
 @pytest.mark.parametrize("text", ["abc", "", "1,5", "nan", "inf", "1e400", " 7", "７"])
@@ -194,9 +206,70 @@ def test_calendar_of_what_is_no_date_names_it(text: str) -> None:
         Calendar().build("day", pl.Series([20111309]))
 
 
-def test_from_data_equal_frequency_counts_rows() -> None:
-    # Ten rows in four groups of 2.5: the four 1s fill the first and most of the second, whose middle is row 2.
+def test_from_data_equal_frequency_ends_at_round_numbers() -> None:
+    # Ten rows in four groups of 2.5. After the first, of the numbers from 2 to 5, lies 4 or 2; 4 is nearer the middle.
     hierarchy = FromData(groups=4).build("x", pl.Series([1, 1, 1, 1, 5, 6, 7, 8, 9, 20]))
+    assert rows(hierarchy) == [
+        ("1", "0-4", "0-7"),
+        ("5", "5-7", "0-7"),
+        ("6", "5-7", "0-7"),
+        ("7", "5-7", "0-7"),
+        ("8", "8-29", "8-29"),
+        ("9", "8-29", "8-29"),
+        ("20", "8-29", "8-29"),
+    ]
+
+
+def test_from_data_equal_frequency_of_one_frequent_value_keeps_neighbors_apart() -> None:
+    hierarchy = FromData(groups=4).build("x", pl.Series([1, *[2] * 98, 3]))
+    # The outermost ends are multiples of five, so that neither 1 nor 3 is told.
+    assert rows(hierarchy) == [("1", "0-1", "0-2"), ("2", "2", "0-2"), ("3", "3-4", "3-4")]
+
+
+def test_from_data_equal_width_is_a_round_step() -> None:
+    # A quarter of 19 is 4.75, a quarter of 8.25 is 2.0625: fives, as the next round steps.
+    whole = FromData(kind="equal-width", groups=4).build("x", pl.Series(["1", "5", "6", "20"]))
+    assert rows(whole) == [
+        ("1", "0-4", "0-9", "0-19"),
+        ("5", "5-9", "0-9", "0-19"),
+        ("6", "5-9", "0-9", "0-19"),
+        ("20", "20-24", "20-29", "20-39"),
+    ]
+    parts = FromData(kind="equal-width", groups=4).build("x", pl.Series([1.5, 3.57, 9.75]))
+    assert rows(parts) == [("1.5", "[0, 5)"), ("3.57", "[0, 5)"), ("9.75", "[5, 10)")]
+
+
+@settings(max_examples=cases(60))
+@given(
+    st.lists(st.one_of(st.integers(-99, 999), st.decimals(-99, 9999, places=2).map(float)), min_size=1, max_size=40),
+    st.integers(2, 9),
+    st.sampled_from(["equal-width", "equal-frequency"]),
+)
+def test_from_data_intervals_hold_their_numbers_and_end_at_no_outermost_one(
+    values: list[float], groups: int, kind: Literal["equal-width", "equal-frequency"]
+) -> None:
+    column = pl.Series([float(value) for value in values])
+    hierarchy = FromData(kind=kind, groups=groups).build("x", column)
+    hierarchy.check_nested()
+    numbers = [Fraction(leaf) for leaf in hierarchy.leaves]
+    for level in range(1, hierarchy.height):
+        labels = hierarchy.labels_at(level)
+        told = [read_range(label) or NumberRange(Fraction(label), Fraction(label)) for label in labels]
+        for number, one in zip(numbers, told, strict=True):
+            assert one.low <= number < one.high or (number == one.high and not one.is_open)
+        # Equal labels are those of neighbors, and no two labels overlap.
+        assert all(one == after or one.high <= after.low for one, after in pairwise(told))
+        if kind == "equal-frequency":
+            is_whole = all(number.denominator == 1 for number in numbers)
+            ends = told[0].low, told[-1].high + is_whole
+            # Multiples of five of the finest units that the numbers have.
+            finest = Fraction(1, scale_of(numbers))
+            assert all(end % (5 * finest) == 0 for end in ends)
+
+
+def test_from_data_tight_equal_frequency_counts_rows() -> None:
+    # Ten rows in four groups of 2.5: the four 1s fill the first and most of the second, whose middle is row 2.
+    hierarchy = FromData(groups=4, ranges="tight").build("x", pl.Series([1, 1, 1, 1, 5, 6, 7, 8, 9, 20]))
     assert rows(hierarchy) == [
         ("1", "1", "1-5"),
         ("5", "5", "1-5"),
@@ -208,13 +281,13 @@ def test_from_data_equal_frequency_counts_rows() -> None:
     ]
 
 
-def test_from_data_equal_frequency_of_one_frequent_value_joins_neighbors() -> None:
-    hierarchy = FromData(groups=4).build("x", pl.Series([1, *[2] * 98, 3]))
+def test_from_data_tight_equal_frequency_of_one_frequent_value_joins_neighbors() -> None:
+    hierarchy = FromData(groups=4, ranges="tight").build("x", pl.Series([1, *[2] * 98, 3]))
     assert rows(hierarchy) == [("1", "1", "1-2"), ("2", "2", "1-2"), ("3", "3", "3")]
 
 
-def test_from_data_equal_width_of_whole_numbers() -> None:
-    hierarchy = FromData(kind="equal-width", groups=4).build("x", pl.Series(["1", "5", "6", "20"]))
+def test_from_data_tight_equal_width_of_whole_numbers() -> None:
+    hierarchy = FromData(kind="equal-width", groups=4, ranges="tight").build("x", pl.Series(["1", "5", "6", "20"]))
     assert rows(hierarchy) == [
         ("1", "1-5", "1-10"),
         ("5", "1-5", "1-10"),
@@ -223,9 +296,9 @@ def test_from_data_equal_width_of_whole_numbers() -> None:
     ]
 
 
-def test_from_data_equal_width_of_fractions_rounds_the_width_up() -> None:
+def test_from_data_tight_equal_width_of_fractions_rounds_the_width_up() -> None:
     # A quarter of 8.25 is 2.0625, which is rounded up to 2.07; the largest value closes the last interval.
-    hierarchy = FromData(kind="equal-width", groups=4).build("x", pl.Series([1.5, 3.57, 9.75]))
+    hierarchy = FromData(kind="equal-width", groups=4, ranges="tight").build("x", pl.Series([1.5, 3.57, 9.75]))
     assert rows(hierarchy) == [
         ("1.5", "[1.5, 3.57)", "[1.5, 5.64)"),
         ("3.57", "[3.57, 5.64)", "[1.5, 5.64)"),
@@ -233,8 +306,8 @@ def test_from_data_equal_width_of_fractions_rounds_the_width_up() -> None:
     ]
 
 
-def test_from_data_equal_width_that_fits_exactly_keeps_the_largest_in_the_last() -> None:
-    hierarchy = FromData(kind="equal-width", groups=2).build("x", pl.Series([0.0, 0.5, 1.0]))
+def test_from_data_tight_equal_width_that_fits_exactly_keeps_the_largest_in_the_last() -> None:
+    hierarchy = FromData(kind="equal-width", groups=2, ranges="tight").build("x", pl.Series([0.0, 0.5, 1.0]))
     assert hierarchy.labels_at(1) == ["[0, 0.5)", "[0.5, 1]", "[0.5, 1]"]
 
 

@@ -61,10 +61,10 @@ def test_ordered_groups_by_name_then_by_size() -> None:
 
 def test_ordered_groups_by_size_count_neighbors_of_the_level_before() -> None:
     assert rows(OrderedGroups(sizes=(2, 2)).build("x", pl.Series(["10", "9", "2", "1", "30"]))) == [
-        ("1", "1..2", "1..10"),
-        ("2", "1..2", "1..10"),
-        ("9", "9..10", "1..10"),
-        ("10", "9..10", "1..10"),
+        ("1", "..2", "..10"),
+        ("2", "..2", "..10"),
+        ("9", "9..10", "..10"),
+        ("10", "9..10", "..10"),
         ("30", "30", "30"),
     ]
 
@@ -106,14 +106,26 @@ def test_ordered_groups_label_that_makes_levels_cross_is_refused() -> None:
 
 def test_from_data_of_text_joins_neighbors_in_the_alphabet() -> None:
     assert rows(FromData(fan_out=2, read_as="text").build("x", pl.Series(list("gfedcbaa")))) == [
-        ("a", "a..b", "a..d"),
-        ("b", "a..b", "a..d"),
-        ("c", "c..d", "a..d"),
-        ("d", "c..d", "a..d"),
-        ("e", "e..f", "e..g"),
-        ("f", "e..f", "e..g"),
-        ("g", "g", "e..g"),
+        ("a", "..b", "..d"),
+        ("b", "..b", "..d"),
+        ("c", "c..d", "..d"),
+        ("d", "c..d", "..d"),
+        ("e", "e..f", "e.."),
+        ("f", "e..f", "e.."),
+        ("g", "g", "e.."),
     ]
+    tight = FromData(fan_out=2, read_as="text", ranges="tight").build("x", pl.Series(list("gfedcbaa")))
+    assert tight.labels_at(2) == [*["a..d"] * 4, *["e..g"] * 3]
+    with pytest.raises(InputError, match="grid or tight"):
+        FromData(ranges="loose")  # type: ignore[arg-type]
+
+
+def test_ordered_groups_of_the_columns_own_values_are_open_at_both_ends() -> None:
+    values = pl.Series(list("dcba"))
+    assert OrderedGroups(sizes=(2,)).build("x", values).labels_at(1) == ["..b", "..b", "c..", "c.."]
+    # A given order is public.
+    given = OrderedGroups(order=("a", "b", "c", "d"), sizes=(2,)).build("x", values)
+    assert given.labels_at(1) == ["a..b", "a..b", "c..d", "c..d"]
 
 
 def test_from_data_of_words_keeps_them_unordered() -> None:
@@ -124,9 +136,9 @@ def test_from_data_of_codes_with_leading_zeros_is_of_text() -> None:
     codes = pl.Series(["0120", "7", "31"])
     assert rows(FromData(fan_out=2).build("x", codes)) == [("0120",), ("31",), ("7",)]
     as_text = FromData(fan_out=2, read_as="text").build("x", codes)
-    assert as_text.labels_at(1) == ["0120..31", "0120..31", "7"]
+    assert as_text.labels_at(1) == ["..31", "..31", "7"]
     as_numbers = FromData(groups=2, read_as="numbers").build("x", codes)
-    assert rows(as_numbers) == [("7", "7"), ("31", "31-120"), ("0120", "31-120")]
+    assert rows(as_numbers) == [("7", "0-99"), ("31", "0-99"), ("0120", "100-139")]
     as_text = FromData(fan_out=2, read_as="text").build("x", pl.Series(["7", "31", "120"]))
     assert as_text.leaves == ("120", "31", "7")
 

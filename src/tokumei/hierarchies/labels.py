@@ -8,6 +8,7 @@
 | all numbers from 2.5 up to, but without, 5 | `[2.5, 5)` |
 | all numbers from 2.5 up to 5 | `[2.5, 5]` |
 | the values from apple to cherry | `apple..cherry` |
+| all values up to cherry | `..cherry` |
 
 Labels that others write are read as well: `[2.5, 5[`, `]2.5, 5]`, `(2.5, 5]`, `<18`, `>=80`, and sets as `{a;b}` or
 `{a, b}`.
@@ -80,6 +81,20 @@ def span_label(span: Span) -> str:
     """Write a run of values by its first and its last."""
     first, last = span
     return first if first == last else f"{first}..{last}"
+
+
+def open_span_labels(spans: Sequence[Span]) -> list[str]:
+    """Write runs of values without the first and the last value of all, which may each be one person's.
+
+    >>> open_span_labels([("a", "b"), ("c", "d"), ("e", "f")]), open_span_labels([("a", "b"), ("c", "c")])
+    (['..b', 'c..d', 'e..'], ['..b', 'c'])
+    """
+    labels = [span_label(span) for span in spans]
+    if spans[-1][0] != spans[-1][1]:
+        labels[-1] = f"{spans[-1][0]}.."
+    if spans[0][0] != spans[0][1]:
+        labels[0] = f"..{spans[0][1]}" if len(spans) > 1 else ".."
+    return labels
 
 
 def merged_spans(spans: Sequence[Span], size: int) -> list[Span]:

@@ -167,6 +167,9 @@ BUILDERS = {
     ),
     "Whether intervals hold as many rows or are as wide each.": "区間の行数をそろえるか、幅をそろえるか。",
     "How many intervals the first level of numbers has.": "数値の最初のレベルの区間の数。",
+    "Whether ranges end at round numbers, or with values of the column (tight).": (
+        "範囲の端を切りのよい数とするか、列の値そのもの（tight）とするか。"
+    ),
     "How many neighbors of labels become one at each level.": "各レベルでまとめる隣どうしのラベルの数。",
     "Whether the values are numbers, or text in its alphabet.": "値が数値か、文字順の文字列か。",
     "Numbers become intervals of one width, then intervals of several times that width.": (
@@ -180,7 +183,9 @@ BUILDERS = {
     "For each further level, how many intervals of the one before make one.": (
         "次のレベルごとに、前のレベルの区間をいくつまとめるか。"
     ),
-    "Where an interval starts; none starts one at the smallest value.": "区間の始まり。空なら最小の値から始めます。",
+    "Where an interval starts; none starts one at a round number below the smallest value.": (
+        "区間の始まり。空なら最小の値より下の切りのよい数から始めます。"
+    ),
     "Values below it get one label.": "これより小さい値は一つのラベルになります。",
     "This value and all above it get one label.": "この値以上は一つのラベルになります。",
     "Ages become nine, five or three bands (Oguri's thesis, table 7).": (

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -14,27 +16,44 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.text import Text
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.hierarchies.labels import interval_label, merged_spans, number_label, span_label, whole_label
+from tokumei.hierarchies.labels import (
+    interval_label,
+    merged_spans,
+    number_label,
+    open_span_labels,
+    span_label,
+    whole_label,
+)
 from tokumei.hierarchies.leaves import are_numbers, hierarchy_of, leaf_texts, number_leaves
 from tokumei.hierarchies.ordered_labels import OrderedLabels, order_labels
+from tokumei.hierarchies.round_numbers import finer_round, nearest_round, round_up, roundest, scale_of
 
 # More digits than this in the bound of an interval tell a reader nothing.
 SIGNIFICANT_DIGITS = 3
+# By how much of a group a cut may lie beside where it should, so that it is a round number.
+NEAR = Fraction(1, 4)
+# The outermost bounds are multiples of so many units of the numbers at least.
+OUTERMOST = 5
 
 
 @dataclass(frozen=True)
 class FromData:
     """Numbers become intervals that are joined in pairs, labels in order runs of neighbors; text stays as it is.
 
-    | value | 4 groups | 2 groups |     | value    | fan-out 2        |
-    |-------|----------|----------|     |----------|------------------|
-    | 17    | 17-23    | 17-38    |     | 15-24K   | 15-24K..25-49K   |
-    | 31    | 24-38    | 17-38    |     | 100-124K | 100-124K..over 1M |
+    | value | 4 groups | 2 groups |     | value    | fan-out 2 |
+    |-------|----------|----------|     |----------|-----------|
+    | 17    | 15-24    | 15-39    |     | 15-24K   | ..25-49K  |
+    | 31    | 25-39    | 15-39    |     | 100-124K | 100-124K.. |
 
     Equal frequency counts how often each value stands in the column. With `read_as` auto, text that consists of
     numbers without leading zeros is read as numbers: 0120 is a code, 120 a number. Labels are in order if numbers,
     ranges, amounts in one unit or dates can be read out of all of them. All other text has no order: the value or
     nothing. With `read_as` text, neighbors in the alphabet are joined, whatever they mean.
+
+    The least and the greatest value of a column may each be one person's. So intervals begin and end at round numbers:
+    of equal frequency each ends at the roundest number within a quarter of a group of where it should; of equal width
+    all are as wide as a round step. Runs of labels are open at both ends of the column. With `ranges=tight` intervals
+    and runs end with the outermost values themselves, and give them away.
     """
 
     kind: Literal["equal-frequency", "equal-width"] = field(
@@ -46,7 +65,13 @@ class FromData:
         default="auto", metadata={"help": "Whether the values are numbers, or text in its alphabet."}
     )
 
+    ranges: Literal["grid", "tight"] = field(
+        default="grid", metadata={"help": "Whether ranges end at round numbers, or with values of the column (tight)."}
+    )
+
     def __post_init__(self) -> None:
+        if self.ranges not in ("grid", "tight"):
+            raise InputError.of("grid or tight", option="ranges", value=self.ranges)
         for name, number in (("groups", self.groups), ("fan_out", self.fan_out)):
             if number < 2:
                 raise InputError.of("at least 2", option=name, value=number)
@@ -57,10 +82,12 @@ class FromData:
             return hierarchy_of(attribute, self._runs(self._in_order(leaf_texts(attribute, values))))
         leaves = number_leaves(attribute, values)
         numbers = [number for number, _ in leaves]
-        if self.kind == "equal-width":
-            columns = self._equally_wide(numbers)
+        is_wide, is_tight = self.kind == "equal-width", self.ranges == "tight"
+        if is_wide:
+            columns = self._tightly_wide(numbers) if is_tight else self._equally_wide(numbers)
         else:
-            columns = self._equally_frequent(numbers, _counts(leaves, values))
+            make = self._tightly_frequent if is_tight else self._equally_frequent
+            columns = make(numbers, _counts(leaves, values))
         return hierarchy_of(attribute, [[text for _, text in leaves], *columns])
 
     def _is_of_numbers(self, attribute: str, values: pl.Series) -> bool:
@@ -95,17 +122,66 @@ class FromData:
         while len(spans) > self.fan_out:
             spans = merged_spans(spans, self.fan_out)
             size *= self.fan_out
-            labels = [span_label(spans[index // size]) for index in range(len(ordered.labels))]
-            columns.append([*labels, *ordered.apart])
+            labels = [span_label(span) for span in spans] if self.ranges == "tight" else open_span_labels(spans)
+            columns.append([*(labels[index // size] for index in range(len(ordered.labels))), *ordered.apart])
         return columns
 
     def _equally_frequent(self, numbers: list[Fraction], counts: Counter[Fraction]) -> list[list[str]]:
-        """Cut where a share of the rows is reached; a number lies where the middle one of its rows does."""
+        """Cut at round numbers near to where a share of the rows is reached, then join the intervals in pairs."""
+        shares = self._shares(numbers, counts)
+        scale = scale_of(shares)
+        points = [int(number * scale) for number in shares]
+        cuts = _distinct(points, (self._round_cut(points, list(shares.values()), at) for at in range(1, self.groups)))
+        if not cuts:
+            return []
+        unit = 10 ** min(len(str(one)) - len(str(one).rstrip("0")) for one in points if one)
+        low, high = (max(OUTERMOST * unit, nearest_round(one)) for one in (cuts[0] - points[0], points[-1] - cuts[-1]))
+        bounds = [points[0] // low * low, *cuts, (points[-1] // high + 1) * high]
+        indices = [bisect.bisect_right(cuts, number * scale) for number in numbers]
+        columns = []
+        while indices[-1] > 0:
+            columns.append(_labels_between(bounds, indices, scale))
+            bounds = [*bounds[:-1:2], bounds[-1]]
+            indices = [index // 2 for index in indices]
+        return columns
+
+    def _shares(self, numbers: list[Fraction], counts: Counter[Fraction]) -> dict[Fraction, Fraction]:
+        """Return where each number lies, in groups from the start: where the middle one of its rows does."""
         n_rows, n_before = counts.total(), 0
-        share_of: dict[Fraction, int] = {}
+        shares: dict[Fraction, Fraction] = {}
         for number in dict.fromkeys(numbers):
-            share_of[number] = (2 * n_before + counts[number]) * self.groups // (2 * n_rows)
+            shares[number] = Fraction((2 * n_before + counts[number]) * self.groups, 2 * n_rows)
             n_before += counts[number]
+        return shares
+
+    def _round_cut(self, points: list[int], shares: list[Fraction], at: int) -> int | None:
+        """Return the roundest number that leaves so many groups below it, give or take NEAR; None if all lie aside."""
+        below = max(bisect.bisect_left(shares, at - NEAR) - 1, 0)
+        above = min(bisect.bisect_left(shares, at + NEAR), len(points) - 1)
+        return roundest(points[below] + 1, points[above]) if below < above else None
+
+    def _equally_wide(self, numbers: list[Fraction]) -> list[list[str]]:
+        """Cut at the multiples of a round width, then double the width until one interval holds all."""
+        scale = scale_of(numbers)
+        points = [int(number * scale) for number in numbers]
+        if points[0] == points[-1]:
+            return []
+        width = round_up(-((points[0] - points[-1]) // self.groups))
+        while points[0] // width == points[-1] // width:
+            width = finer_round(width)
+        first, last = points[0] // width, points[-1] // width
+        bounds = [index * width for index in range(first, last + 2)]
+        indices = [number // width - first for number in points]
+        columns = []
+        while indices[-1] > 0:
+            columns.append(_labels_between(bounds, indices, scale))
+            bounds = [bounds[0] + width * index for index in range(0, len(bounds) + 1, 2)]
+            indices, width = [index // 2 for index in indices], width * 2
+        return columns
+
+    def _tightly_frequent(self, numbers: list[Fraction], counts: Counter[Fraction]) -> list[list[str]]:
+        """Cut where a share of the rows is reached, and end each interval with its outermost numbers."""
+        share_of = {number: int(share) for number, share in self._shares(numbers, counts).items()}
         # A frequent number can leave groups empty; those left are numbered anew so that pairs are neighbors.
         index_of = {share: index for index, share in enumerate(dict.fromkeys(share_of.values()))}
         indices = [index_of[share_of[number]] for number in numbers]
@@ -115,7 +191,7 @@ class FromData:
             indices = [index // 2 for index in indices]
         return columns
 
-    def _equally_wide(self, numbers: list[Fraction]) -> list[list[str]]:
+    def _tightly_wide(self, numbers: list[Fraction]) -> list[list[str]]:
         """Cut the range into intervals of one width, then double the width until one interval holds all."""
         low, high = numbers[0], numbers[-1]
         if low == high:
@@ -166,6 +242,19 @@ def _labels_of_indices(numbers: list[Fraction], indices: list[int]) -> list[str]
         highest[index] = number
     is_whole = all(number.denominator == 1 for number in numbers)
     labels = {index: _closed_label(lowest[index], highest[index], is_whole) for index in lowest}
+    return [labels[index] for index in indices]
+
+
+def _distinct(points: list[int], cuts: Iterable[int | None]) -> list[int]:
+    """Return cuts in ascending order, one of those between which no number lies."""
+    found = {bisect.bisect_left(points, cut): cut for cut in cuts if cut is not None}
+    return sorted(found.values())
+
+
+def _labels_between(bounds: list[int], indices: list[int], scale: int) -> list[str]:
+    """Name each interval by its bounds, which are so many times as large as the numbers."""
+    exact = [Fraction(bound, scale) for bound in bounds]
+    labels = {at: interval_label(exact[at], exact[at + 1], is_whole=scale == 1) for at in set(indices)}
     return [labels[index] for index in indices]
 
 

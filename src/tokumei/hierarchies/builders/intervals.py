@@ -15,6 +15,7 @@ from tokumei.core.text import Text
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.labels import interval_label, number_label
 from tokumei.hierarchies.leaves import Floats, exactly, hierarchy_of, number_texts, read_number
+from tokumei.hierarchies.round_numbers import round_down, scale_of
 
 # How far from an edge floats are trusted, in parts of a number.
 NEAR = 1e-12
@@ -29,6 +30,9 @@ class Intervals:
     | 23    | 20-24   | 20-29 | 20-39 |
     | 31    | 30-34   | 30-39 | 20-39 |
 
+    The ends of intervals say nothing of who has which value: they lie where `start` and the width put them, and without
+    a start at multiples of the greatest round step that is no wider than an interval.
+
     What lies below `bottom` or from `top` on stays one label at every level, and intervals end there.
     """
 
@@ -37,7 +41,8 @@ class Intervals:
         default=(2, 2), metadata={"help": "For each further level, how many intervals of the one before make one."}
     )
     start: float | None = field(
-        default=0.0, metadata={"help": "Where an interval starts; none starts one at the smallest value."}
+        default=0.0,
+        metadata={"help": "Where an interval starts; none starts one at a round number below the smallest value."},
     )
     bottom: float | None = field(default=None, metadata={"help": "Values below it get one label."})
     top: float | None = field(default=None, metadata={"help": "This value and all above it get one label."})
@@ -58,7 +63,7 @@ class Intervals:
         """Make the hierarchy of a column of numbers."""
         numbers, texts = number_texts(attribute, values)
         grid = Grid(
-            start=_number(texts[0]) if self.start is None else exactly(self.start),
+            start=_round_start(_number(texts[0]), exactly(self.width)) if self.start is None else exactly(self.start),
             width=exactly(self.width),
             bottom=None if self.bottom is None else exactly(self.bottom),
             top=None if self.top is None else exactly(self.top),
@@ -73,6 +78,19 @@ class Intervals:
             labels = {index: grid.label(index, n_joined, is_whole) for index in set(indices)}
             columns.append([labels[index] for index in indices])
         return hierarchy_of(attribute, columns)
+
+
+def _round_start(least: Fraction, width: Fraction) -> Fraction:
+    """Return the last multiple, up to the least number, of the greatest round step that is no wider than an interval.
+
+    The least number itself is somebody's.
+
+    >>> _round_start(Fraction(17), Fraction(7)), _round_start(Fraction(-3), Fraction(10))
+    (Fraction(15, 1), Fraction(-10, 1))
+    """
+    scale = scale_of([width])
+    step = Fraction(round_down(int(width * scale)), scale)
+    return least // step * step
 
 
 def _number(text: str) -> Fraction:

@@ -10,7 +10,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.hierarchies.labels import Span, merged_spans, span_label
+from tokumei.hierarchies.labels import Span, merged_spans, open_span_labels, span_label
 from tokumei.hierarchies.leaves import check_covers, hierarchy_of, in_natural_order, leaf_texts
 
 
@@ -25,6 +25,9 @@ class OrderedGroups:
     | a     | low    | low..mid |
     | c     | mid    | low..mid |
     | e     | high   | high     |
+
+    Where neither groups nor an order is given, the values are those of the column, and the outermost runs are open: of
+    a to e in pairs the first is `..b`, since who alone has the least value would be told by `a..b`.
     """
 
     groups: tuple[str, ...] = field(
@@ -66,7 +69,8 @@ class OrderedGroups:
         for size in self.sizes:
             spans = merged_spans(spans, size)
             indices = [position // size for position in indices]
-            columns.append([span_label(spans[position]) for position in indices])
+            labels = [span_label(span) for span in spans] if self.order or group_of else open_span_labels(spans)
+            columns.append([labels[position] for position in indices])
         return hierarchy_of(attribute, columns)
 
 

@@ -68,7 +68,7 @@ class PublicCells:
 
     @property
     def n_parts(self) -> int:
-        """Number of parts, which are of the same size or larger by one."""
+        """How many parts the item list has, which are of the same size or larger by one."""
         return max(1, len(self.items) // ITEMS_A_PART)
 
     def part_of(self, items: Indices) -> Indices:
@@ -114,9 +114,8 @@ def _steps(values: Floats, n_rows: Indices, k: int) -> Cells:
     exact = [Fraction(text) for text in texts]
     grid = grid_of_numbers(texts, n_rows, k=k, n_columns=N_COLUMNS)
     unit = _unit(exact)
-    ends = _ends(grid, len(values))
-    low = np.array([[float(one[0]) for one in line] for line in ends])
-    high = np.array([[float(one[1] if grid.is_closed else one[1] - unit) for one in line] for line in ends])
+    ends = [[_possible(one, unit, is_closed=grid.is_closed) for one in line] for line in _ends(grid, len(values))]
+    low, high = (np.array([[float(one[at]) for one in line] for line in ends]) for at in (0, 1))
     if exact[0] > 0:
         # Nobody needs to be told that nothing costs 0, and the contest of 2018 takes no such end.
         low = np.maximum(low, float(unit))
@@ -127,6 +126,18 @@ def _unit(numbers: list[Fraction]) -> Fraction:
     """Return the power of ten that all numbers are multiples of; 0 where it is too fine to be one."""
     parts = math.lcm(*(one.denominator for one in numbers))
     return next((Fraction(1, 10**digits) for digits in range(MOST_DIGITS + 1) if 10**digits % parts == 0), Fraction(0))
+
+
+def _possible(ends: tuple[Fraction, Fraction], unit: Fraction, *, is_closed: bool) -> tuple[Fraction, Fraction]:
+    """Return the first and the last number that can lie between two ends; a range ends with numbers, not beside them.
+
+    >>> [str(one) for one in _possible((Fraction("0.005"), Fraction("0.035")), Fraction("0.01"), is_closed=False)]
+    ['1/100', '3/100']
+    """
+    low, end = ends
+    if is_closed or not unit:
+        return ends
+    return math.ceil(low / unit) * unit, (math.ceil(end / unit) - 1) * unit
 
 
 def _ends(grid: Grid, n_values: int) -> list[list[tuple[Fraction, Fraction]]]:

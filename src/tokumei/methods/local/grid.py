@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.labels import ENDLESS, joined_whole, number_label, read_range
+from tokumei.hierarchies.round_numbers import finer_round, nearest_round, round_middle, roundest
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
@@ -243,9 +244,9 @@ class _Column:
     def step(self, wanted: float, width: int, k: int) -> int:
         """Round a step to 1, 2 or 5 times a power of ten: a few numbers, and no fewer than a few cells in all."""
         least = FEWEST_NUMBERS * self.unit
-        step = max(_nearest_round(wanted), self._narrowest(width, k))
-        while _finer(step) >= least and step * FEWEST_CELLS > width:
-            step = _finer(step)
+        step = max(nearest_round(wanted), self._narrowest(width, k))
+        while finer_round(step) >= least and step * FEWEST_CELLS > width:
+            step = finer_round(step)
         return max(least, least if step * FEWEST_CELLS > width else step)
 
     def _narrowest(self, width: int, k: int) -> int:
@@ -254,7 +255,7 @@ class _Column:
         if self.spacing == self.unit and rows_of_number >= DENSE:
             return NUMBERS_IF_DENSE * self.unit
         is_sparse = k < SMALL_GROUP or rows_of_number < SPARSE
-        step = _nearest_round(self.spacing * (NUMBERS_IF_SPARSE if is_sparse else NUMBERS_PER_CELL))
+        step = nearest_round(self.spacing * (NUMBERS_IF_SPARSE if is_sparse else NUMBERS_PER_CELL))
         # Most of the numbers between those that occur could be, too, and make cells wide enough by themselves.
         is_rare = rows_of_number * self.unit < RARE * self.spacing
         return max(step, NUMBERS_IF_RARE * self.unit) if is_rare else step
@@ -301,21 +302,6 @@ def _trailing(number: int) -> int:
     return len(text) - len(text.rstrip("0"))
 
 
-def _nearest_round(number: float) -> int:
-    """Return 1, 2 or 5 times a power of ten, whichever is nearest by its ratio.
-
-    >>> [_nearest_round(number) for number in (0.2, 3.1, 3.3, 80)]
-    [1, 2, 5, 100]
-    """
-    power = 10 ** math.floor(math.log10(max(1.0, number)))
-    return int(min((power * n for n in (1, 2, 5, 10)), key=lambda one: abs(math.log(one / max(1.0, number)))))
-
-
-def _finer(step: int) -> int:
-    """Return the next smaller round step: 50 → 20 → 10 → 5."""
-    return step * 2 // 5 if str(step)[0] == "5" else step // 2
-
-
 def _level_bounds(hierarchy: Hierarchy, column: _Column, step: int) -> list[int] | None:
     """Return the bounds of the level whose cells are about as wide as wanted, if there is one.
 
@@ -336,11 +322,11 @@ def _level_bounds(hierarchy: Hierarchy, column: _Column, step: int) -> list[int]
             is_told = one is not None and not one.is_open_below and (one.low * column.scale).denominator == 1
             low = int(one.low * column.scale) if is_told and one is not None else 0
             is_between = is_told and numbers[at - 1] < low <= numbers[at]
-            inner.append(low if is_between else _roundest(numbers[at - 1] + 1, numbers[at]))
+            inner.append(low if is_between else roundest(numbers[at - 1] + 1, numbers[at]))
         width = float(np.median(np.diff(inner)))
         if not step / NEAR_WIDTH <= width <= step * NEAR_WIDTH or min(np.diff(inner)) < FEWEST_NUMBERS * column.unit:
             continue
-        size = max(column.unit, _nearest_round(width))
+        size = max(column.unit, nearest_round(width))
         first, last = told[0], told[-1]
         low, end = inner[0] - math.ceil((inner[0] - numbers[0]) / size) * size, inner[-1]
         end += (numbers[-1] - end) // size * size + size
@@ -370,7 +356,7 @@ def _outward(bound: int, distance: int, step: int) -> int:
     size = step
     wanted = distance / CELLS_TO_TAIL
     if wanted > 2 * step:
-        size = max(step, _nearest_round(wanted))
+        size = max(step, nearest_round(wanted))
     return (bound // size + 1) * size
 
 
@@ -401,7 +387,7 @@ def _halves(column: _Column, part: _Part, least_rows: int) -> tuple[_Part, list[
     if part.first == part.last or column.n_rows(part) < least_rows:
         return part, []
     while True:
-        middle = _round_middle(part.low, part.end)
+        middle = round_middle(part.low, part.end)
         if min(middle - part.low, part.end - middle) < FEWEST_NUMBERS * column.spacing:
             return part, []
         cut = bisect.bisect_left(column.numbers, middle, part.first, part.last + 1)
@@ -409,28 +395,3 @@ def _halves(column: _Column, part: _Part, least_rows: int) -> tuple[_Part, list[
         if part.first < cut <= part.last:
             return part, [lower, upper]
         part = lower if cut > part.last else upper
-
-
-def _round_middle(low: int, end: int) -> int:
-    """Return the roundest number in the middle third between two, the nearest to the middle if there are several.
-
-    >>> [_round_middle(low, end) for low, end in ((0, 1000), (200, 250), (200, 500))]
-    [500, 220, 400]
-    """
-    third = (end - low) // 6
-    return _roundest(low + 2 * third, end - 2 * third)
-
-
-def _roundest(least: int, most: int) -> int:
-    """Return the number that is a multiple of the greatest round step, the nearest to the middle if there are several.
-
-    >>> _roundest(37, 61), _roundest(2999, 3004), _roundest(-7, 8)
-    (50, 3000, 0)
-    """
-    step = 10 ** len(str(most - least))
-    while True:
-        below = (least + most) // 2 // step * step
-        near = [one for one in (below, below + step) if least <= one <= most]
-        if near:
-            return int(min(near, key=lambda one: abs(2 * one - least - most)))
-        step = _finer(step)

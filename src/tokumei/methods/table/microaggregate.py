@@ -37,6 +37,10 @@ class Microaggregate:
     The time grows with the square of the rows: thirty thousand take seconds. Tables of more rows than `block` are cut
     into blocks along their first principal component.
 
+    What is written is made of the values of the members, and no grid hides it: the median of an odd number of rows is
+    the value of one of them, the mean of equal values is that value, and whoever knows all members but one computes the
+    last one from the mean.
+
     Example: with k=2
 
     | age | income | group | released    |

@@ -45,7 +45,7 @@ class Mondrian:
     Example: eight people in groups of two, Kyoto and Osaka being `west`, Tokyo and Chiba `east`. Age and city both tell
     nothing at first, and the first column goes first: four people are under 41. Of these the cities cover half of all,
     the ages 8 of 40 years, so the cities are cut. Of the others ages and cities cover half each, and the ages are cut.
-    On a grid of five years 41 is alone in its cell, and so is 61: no cut of the older four holds.
+    The grid of so few rows has cells of five years. There 41 is alone, and so is 61: no cut of the older four holds.
 
     | age | city | tight | | on the grid | |
     |---|---|---|---|---|---|

@@ -25,8 +25,10 @@ class TopBottomCode:
     somebody who is alone above it would still be found, and it is a value of the table. The bottom is treated alike.
     Rows are written as the threshold or as the mean of all that are beyond or at it, which keeps the mean of the
     column. k is what is asked for, else 3. What lies between the thresholds is released as it is and can still be
-    unique; missing values stay. Top coding is usual in the public files of census bureaus; see Hundepool et al.,
-    Statistical Disclosure Control (2012). Rows keep their order, and no chance is involved.
+    unique; missing values stay. A threshold that follows from a share or from k is the value of somebody in the table,
+    and is told to all; a bound in `low` or `high` that has k rows beyond it says nothing of anybody. Top coding is
+    usual in the public files of census bureaus; see Hundepool et al., Statistical Disclosure Control (2012). Rows keep
+    their order, and no chance is involved.
 
     Example: with k=2, top=0.2 and bottom=0: one row is a fifth of five, but two must be written alike
 
