@@ -17,7 +17,7 @@ from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.requirement import SAFETY, Requirement
 from tokumei.methods.goal import Goal, against_original
 from tokumei.methods.local.encoding import encode_rows, flat_hierarchy
-from tokumei.methods.local.splitting import LEFT_OUT_COUNTS, split_groups
+from tokumei.methods.local.splitting import LEFT_OUT_COUNTS, Splitting, split_groups
 from tokumei.methods.local.task import LocalAttribute, LocalTask
 from tokumei.methods.rows import RowRelease, release_rows
 from tokumei.methods.table.mondrian import Mondrian
@@ -255,7 +255,7 @@ def test_rounds_give_the_same_groups_as_one_group_after_the_other(
     table: list[tuple[Any, ...]], asked: list[Requirement], suppression: float, is_relaxed: bool
 ) -> None:
     task = task_of(people_of(table), asked, suppression)
-    group_of, _ = split_groups(task, is_relaxed=is_relaxed)
+    group_of, _ = split_groups(Splitting(task, is_relaxed=is_relaxed))
     found = {frozenset(np.flatnonzero(group_of == group).tolist()) for group in set(group_of.tolist()) - {-1}}
     assert found == {frozenset(group) for group in Plain(task, is_relaxed=is_relaxed).groups()}
 

@@ -13,7 +13,9 @@ import polars as pl
 import pytest
 
 import tokumei as tk
+from tokumei.attacks.disclosure.minimality import Minimality
 from tokumei.attacks.registry import DISCLOSURE_ATTACKS
+from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.hierarchies.label_semantics import Vocabulary
 from tokumei.methods.class_changes import ClassChange
@@ -297,3 +299,30 @@ def test_untouched_columns_keep_their_form() -> None:
 def test_wrong_options_are_named(options: dict[str, Any], said: str) -> None:
     with pytest.raises(tk.errors.TokumeiError, match=said):
         tk.harden(tk.Table(TIGHT, qi=["age"]), **options)
+
+
+def test_minimality_is_not_said_to_be_closed_by_hardening() -> None:
+    # Changed groups cannot be retraced. Once a row was left out this ended all attacks with an error.
+    people = {
+        "sex": list("mmffff") * 2,
+        "town": ["a"] * 6 + ["b"] * 6,
+        "ill": ["HIV", "HIV", "HIV", "flu", "flu", "cold"] * 2,
+    }
+    sexes = tk.Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]])
+    t = tk.Table(people, ["sex", "town"], ["ill"], hierarchies={"sex": sexes})
+    r = tk.anonymize(t, k=2, l_diversity=2, method="mondrian", seed=1)
+    assert tk.attack(t, r, "minimality").scores["minimality"]["above-bound"].value > 0
+    hardened = tk.harden(t, r, bound=0.1, by_interval=False, suppress=0.9)
+    assert "not hardened" in hardened.left_out["minimality"]
+    with pytest.raises(InputError, match="not hardened, which minimality needs"):
+        tk.harden(t, r, bound=0.1, attacks=["minimality"], by_interval=False, suppress=0.9)
+
+
+def test_a_hardened_release_is_not_retraced() -> None:
+    # Fewer groups than the method made say nothing of what it refused.
+    t = tk.Table({"age": [21, 22, 31, 32, 41, 42], "ill": list("HHfcfc")}, ["age"], ["ill"], numeric=["age"])
+    r = tk.anonymize(t, k=2, method="mondrian", keep=["ill"], keep_anyway=True, seed=1)
+    hardened = tk.harden(t, r, bound=0.1, attacks=["homogeneity"], by_interval=False)
+    assert hardened.steps
+    with pytest.raises(InputError, match="not hardened"):
+        tk.attack(t, hardened.release, Minimality(l=2))

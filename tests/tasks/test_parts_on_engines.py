@@ -19,7 +19,7 @@ from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.engine import connect
 from tokumei.measures.safety.k_anonymity import KAnonymity
 from tokumei.methods.local.encoding import encode_classes
-from tokumei.methods.local.splitting import first_cut, split_groups
+from tokumei.methods.local.splitting import Splitting, first_cut, split_groups
 from tokumei.methods.local.task import column_weights
 from tokumei.methods.regrouping import whole_trees
 from tokumei.tasks.write_table import write_table_on_engine
@@ -162,13 +162,13 @@ def test_first_cut_by_each_column_alone_is_the_one_by_all_classes(seed: int) -> 
     trees = whole_trees(KNOWN, {}, counts.domain, requirements)
     numeric = ["age", "income"]
     whole = encode_classes(counts, trees, requirements, numeric=numeric)
-    group_of, _ = split_groups(whole.task, n_rounds=1)
+    group_of, _ = split_groups(Splitting(whole.task), n_rounds=1)
     alone = [ClassCounts.over(counts, [name]) for name in KNOWN]
     tasks = [
         encode_classes(one, {name: trees[name]}, requirements, numeric=numeric)
         for name, one in zip(KNOWN, alone, strict=True)
     ]
-    cut = first_cut([one.task for one in tasks], column_weights(KNOWN, None))
+    cut = first_cut([Splitting(one.task) for one in tasks], column_weights(KNOWN, None))
     if group_of.max() == 0:
         return
     assert cut is not None

@@ -8,7 +8,8 @@ k alone fails for everybody to see and tells nothing of sensitive values.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,18 +18,22 @@ from tokumei.attacks.candidates import classes_of
 from tokumei.attacks.possible_worlds import Refused
 from tokumei.attacks.threat_model import KnownMethod
 from tokumei.core.errors import InputError
+from tokumei.engines.class_counts import Histogram
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice, Node
 from tokumei.measures.losses import LOSSES
+from tokumei.measures.requirement import Requirement
 from tokumei.measures.safety.k_anonymity import KAnonymity
 from tokumei.methods.local.encoding import encode_rows
 from tokumei.methods.local.parts import Parts
-from tokumei.methods.local.splitting import Splitting
+from tokumei.methods.local.safe_cuts import SafeSplitting, check_safe
+from tokumei.methods.local.splitting import Splitting, split_groups
 from tokumei.methods.local.task import Bools, Ints, LocalTask
 from tokumei.methods.registry import TABLE_ANONYMIZERS
 from tokumei.methods.regrouping import whole_trees
 from tokumei.methods.search.problem import Problem
+from tokumei.methods.table.mondrian import Mondrian
 from tokumei.methods.table.pak import Pak, nodes_before
 
 # Searches that, with nobody left out, take the node of least loss, whatever their way there.
@@ -216,14 +221,50 @@ class _Retracing(Splitting):
 
 
 def _refused_cuts(kinds: Kinds, class_of: Ints, method: KnownMethod) -> Iterator[Refused]:
-    ranges = (method.options or {}).get("ranges", "grid")
-    task = kinds.task.with_ranges("tight" if ranges == "tight" else "grid")
+    task = _on_ranges(kinds.task, method)
     retraced = _Retraced(**{name: getattr(task, name) for name in LocalTask.__dataclass_fields__}, released=class_of)
     retracing = _Retracing(retraced)
     while retracing.open.n_groups:
         retracing.do_round()
     retracing.close(np.ones(retracing.open.n_groups, np.bool_))
-    pairs = np.unique(np.column_stack([retracing.group_of, class_of]), axis=0)
-    if len(pairs) != len(np.unique(class_of)) or len(pairs) != len(np.unique(retracing.group_of)):
-        raise InputError.of("the groups that this method makes of these people", option="method", value=method.name)
+    _check_same(retracing.group_of, class_of, method)
     yield from retracing.refused
+
+
+def check_safe_cuts(
+    kinds: Kinds,
+    class_of: Ints,
+    values: pl.Series,
+    counts: Ints,
+    requirements: Sequence[Requirement],
+    method: KnownMethod,
+) -> None:
+    """Check that every cut, made or refused, follows from the values of the released classes.
+
+    The values of each class are dealt out to its people in some way: if safe cuts lead to the released groups then,
+    they do so in every way, and no refused cut rules one out. counts: rows of each class with each value.
+    """
+    order = np.argsort(class_of, kind="stable")
+    kind_of_row = np.repeat(order, kinds.task.sizes[order])
+    value_of_row = np.concatenate([np.repeat(np.arange(len(values)), own) for own in counts])
+    pairs, rows = np.unique(kind_of_row * len(values) + value_of_row, return_counts=True)
+    dealt = Histogram(values, pairs // len(values), (pairs % len(values)).astype(np.int32), rows.astype(np.int64))
+    (column,) = {name for one in requirements for name in one.sensitive_columns}
+    task = replace(
+        _on_ranges(kinds.task, method),
+        counts=replace(kinds.task.counts, histograms={column: dealt}),
+        requirements=[*kinds.task.requirements, *requirements],
+    )
+    check_safe(task)
+    margin: Any = (method.options or {}).get("margin", Mondrian.margin)
+    _check_same(split_groups(SafeSplitting(task, float(margin)))[0], class_of, method)
+
+
+def _on_ranges(task: LocalTask, method: KnownMethod) -> LocalTask:
+    return task.with_ranges("tight" if (method.options or {}).get("ranges", "grid") == "tight" else "grid")
+
+
+def _check_same(group_of: Ints, class_of: Ints, method: KnownMethod) -> None:
+    pairs = np.unique(np.column_stack([group_of, class_of]), axis=0)
+    if len(pairs) != len(np.unique(class_of)) or len(pairs) != len(np.unique(group_of)):
+        raise InputError.of("the groups that this method makes of these people", option="method", value=method.name)

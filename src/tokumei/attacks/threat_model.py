@@ -54,6 +54,7 @@ class KnownMethod:
     is_plain: whether nothing but k-anonymity was asked for, and all columns counted alike.
     suppression: the share of rows that the method was allowed to leave out.
     on_grid: columns whose labels were put on a public grid or hierarchy afterwards, whatever the method wrote.
+    is_hardened: whether groups may have been changed or left out afterwards, so that the method cannot be retraced.
     requirements: what was asked for, as far as it is known, without what all rows have to be compared with.
     loss, weights, preference: what the method kept small; "" where that is not known.
     """
@@ -65,6 +66,7 @@ class KnownMethod:
     is_plain: bool = True
     suppression: float = 0.0
     on_grid: Sequence[str] = ()
+    is_hardened: bool = False
     requirements: Sequence[Requirement] = ()
     loss: str = "ncp"
     weights: Mapping[str, float] = field(default_factory=dict)

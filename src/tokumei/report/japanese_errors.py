@@ -142,6 +142,15 @@ ERRORS = {
     "a recipe of a release that was not hardened: apply its own recipe, and harden what that gives": (
         "追加の加工（harden）をしていない加工データのレシピ（適用したあとで harden を行ってください）"
     ),
+    "A safe cut with a margin of {margin:g} left a group that does not meet what was asked. Choose a larger margin.": (
+        "余裕（margin）{margin:g} の安全な分割で、求められた条件を満たさないグループができました。"
+        "より大きい余裕を指定してください。"
+    ),
+    "0 with safe cuts, which leave nobody out": "0（安全な分割では誰も除きません）",
+    "k-anonymity, ℓ-diversity or (α,k)-anonymity with safe cuts": "安全な分割では k-匿名性、ℓ-多様性、(α,k)-匿名性",
+    "no missing sensitive values with safe cuts": "安全な分割では欠損のない機微な値",
+    "strict, with safe cuts": "安全な分割では strict",
+    "checked or safe": "checked または safe",
     "No further change keeps every attack under {bound}; nearest comes {n} changes with {found} by {attack} ({score})."
     "{why}": (
         "どの追加の変更でも、すべての攻撃を {bound} 以下にはできません。最も近いのは {n} 件の変更で、"

@@ -395,6 +395,7 @@ def method_of_recipe(recipe: Recipe, hierarchies: Mapping[str, Hierarchy] = Mapp
         is_plain=is_plain,
         suppression=float(made.get("suppression", 0.0)),
         on_grid=made.get("hardened", {}).get("on_grid", ()),
+        is_hardened=bool(made.get("hardened", {}).get("changes")),
         requirements=[requirement_of(one, hierarchies, None) for one in asked if one["name"] not in OF_POPULATIONS],
         loss=made.get("loss", "ncp"),
         weights=made.get("weights", {}),

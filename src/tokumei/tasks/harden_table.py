@@ -221,7 +221,9 @@ def harden_table(
         k=k,
         reading=reading,
     )
-    lacking = {name: lack for name, part in parts.items() if (lack := what_is_missing(scene, part))}
+    # Groups that were changed cannot be retraced: what no attack can measure afterwards is not said to be closed.
+    after = replace(scene, method=replace(scene.method, is_hardened=True))
+    lacking = {name: lack for name, part in parts.items() if (lack := what_is_missing(after, part))}
     parts, left_out = _allowed(parts, lacking, attacks)
     evidence = TableEvidence(parts, scene, by_interval, seed)
     options = _Options(bound, moves, suppress, minutes, seed, started)

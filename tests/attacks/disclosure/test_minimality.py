@@ -190,6 +190,35 @@ def test_minimality_is_what_all_originals_with_the_same_release_say(seed: int) -
         assert scores["above-bound"].inputs["largest_gain"] > 0
 
 
+SAFELY = ({"l_diversity": 2}, {"l_diversity": "1.7:entropy"}, {"l_diversity": "2:recursive:2"}, {"alpha_k": 0.67})
+# Of these safe cuts make several groups, and checked cuts would give something away.
+CUT_SAFELY = (78, 90)
+
+
+@pytest.mark.parametrize("seed", [*CUT_SAFELY, *with_many(*range(400))])
+def test_minimality_of_safe_cuts_rules_out_no_original(seed: int) -> None:
+    table, asked = random_case(7 + 10 * seed)
+    asked |= {
+        "method": "mondrian",
+        "cuts": "safe",
+        "margin": (0, 1, math.inf)[seed % 3],
+        "k": 2,
+        **SAFELY[seed % len(SAFELY)],
+    }
+    asked = {name: value for name, value in asked.items() if name not in ("t_closeness", "beta_likeness")}
+    try:
+        release = tk.anonymize(table, keep_order=True, **asked)
+    except CannotAnonymize:
+        pytest.skip("nothing holds for this table")
+    if sum(1 for _ in worlds_of(table, release)) > 300:
+        pytest.skip("too many originals to try them all")
+    found = believed(table, release)
+    # Every way to deal out the values of the released groups leads to these groups again.
+    assert found == enumerated(table, release, **asked)
+    scores = tk.attack(table, release, "minimality").scores["minimality"]
+    assert scores["above-bound"].inputs["largest_gain"] == 0
+
+
 def test_minimality_of_drawn_worlds_agrees_with_counted_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     table = table_of({name: column * 2 for name, column in WORKED.items()} | {"town": ["a"] * 6 + ["b"] * 6})
     release = tk.anonymize(table, k=2, l_diversity=3)

@@ -13,7 +13,7 @@ from tokumei.attacks.attribute_inference import sensitive_column
 from tokumei.attacks.candidates import CandidateRecords, Candidates, People
 from tokumei.attacks.possible_worlds import Beliefs, Worlds, beliefs
 from tokumei.attacks.promised_bounds import bounds_of
-from tokumei.attacks.refused_groupings import RETRACED, Kinds, refused_groupings
+from tokumei.attacks.refused_groupings import RETRACED, Kinds, check_safe_cuts, refused_groupings
 from tokumei.attacks.targets import Floats, share_of, share_score
 from tokumei.attacks.threat_model import NOBODY, KnownMethod, ThreatModel, column_of
 from tokumei.core.errors import InputError
@@ -85,6 +85,8 @@ class Minimality:
         method = threat_model.method
         if method.name not in RETRACED or (method.options or {}).get("kind") == "relaxed":
             return f"the name of a method that can be retraced: {', '.join(RETRACED)}"
+        if method.is_hardened:
+            return "a release that was not hardened"
         if threat_model.known_share < 1 or threat_model.known_cells is not None:
             return "all quasi-identifiers of everybody in the release"
         try:
@@ -177,8 +179,12 @@ class Scene:
         alone = [one for one in against if not sees_whole_release(one)]
         if len(alone) < len(against):
             raise InputError.of("requirements of single classes")
-        labels = {name: table.frame[name].cast(pl.String).unique().to_list() for name in columns}
-        refused = refused_groupings(kinds, class_of, labels, method, k)
+        if (method.options or {}).get("cuts") == "safe":
+            check_safe_cuts(kinds, class_of, values, counts, alone, method)
+            refused = []
+        else:
+            labels = {name: table.frame[name].cast(pl.String).unique().to_list() for name in columns}
+            refused = refused_groupings(kinds, class_of, labels, method, k)
         worlds = Worlds(kinds.task.sizes, class_of, counts, _Judge(column, values, alone).holds)
         control = _control(threat_model, kinds, records, column, values)
         return cls(column, alone, method, worlds, refused, values, kinds.kind_of, true, control)

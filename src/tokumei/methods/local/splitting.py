@@ -25,9 +25,8 @@ LEFT_OUT_COUNTS = 2
 ROUNDING = 1e-9
 
 
-def split_groups(task: LocalTask, *, is_relaxed: bool = False, n_rounds: int | None = None) -> tuple[Ints, int]:
+def split_groups(splitting: Splitting, *, n_rounds: int | None = None) -> tuple[Ints, int]:
     """Return the group of each class, −1 where it is left out, and the rounds it took; at most that many if given."""
-    splitting = Splitting(task, is_relaxed=is_relaxed)
     done = 0
     while splitting.open.n_groups and done != n_rounds:
         splitting.do_round()
@@ -36,14 +35,13 @@ def split_groups(task: LocalTask, *, is_relaxed: bool = False, n_rounds: int | N
     return splitting.group_of, done
 
 
-def first_cut(tasks: Sequence[LocalTask], weights: Floats) -> tuple[int, Ints] | None:
+def first_cut(each: Sequence[Splitting], weights: Floats) -> tuple[int, Ints] | None:
     """Choose the attribute that cuts all rows first, with the part of each of its values; None if nothing holds.
 
-    Each task has one attribute alone, with its weight among them all: more need not be known of rows to cut them, so
-    that this can be told of more classes than anybody could count. No row is left out here. Where several numbers
-    would leave the same rows on the smaller side, values stand for the classes that nobody counted.
+    The task of each has one attribute alone, with its weight among them all: more need not be known of rows to cut
+    them, so that this can be told of more classes than anybody could count. No row is left out here. Where several
+    numbers would leave the same rows on the smaller side, values stand for the classes that nobody counted.
     """
-    each = [Splitting(task, is_relaxed=False) for task in tasks]
     wishes = [one.open.wish[0] if one.open.n_groups else np.zeros(2) for one in each]
     wish = np.concatenate([weight * own for weight, own in zip(weights, wishes, strict=True)])
     for way in np.argsort(-wish, kind="stable")[: int((wish > 0).sum())]:
@@ -85,7 +83,7 @@ class _Open:
 class Splitting:
     """The state between rounds."""
 
-    def __init__(self, task: LocalTask, *, is_relaxed: bool) -> None:
+    def __init__(self, task: LocalTask, *, is_relaxed: bool = False) -> None:
         self.task = task
         self.is_relaxed = is_relaxed
         self.axes: Sequence[Axis] = [axis_of(one) for one in task.attributes]
@@ -113,7 +111,7 @@ class Splitting:
         """Try one cut of every open group."""
         ways = self.open.wish.argmax(axis=1)
         parts = self._cut(ways)
-        holds = groups_hold(self.task, self.open.classes[parts.order], parts.at_classes(), parts.rows)
+        holds = self.parts_hold(parts)
         if self.is_relaxed:
             is_tree = (ways % 2 == 1) & ~self._is_cut_in_two(ways)
             parts, holds = keep_failing_together(self.task, self.open.classes, parts, holds, is_tree)
@@ -126,12 +124,15 @@ class Splitting:
     def cut_along(self, way: int) -> Ints | None:
         """Give the part of each class if the one open group is cut in this way; None if not all parts would hold."""
         parts = self._cut(np.array([way]))
-        holds = groups_hold(self.task, self.open.classes[parts.order], parts.at_classes(), parts.rows)
-        if len(parts.starts) < 2 or not holds.all():
+        if len(parts.starts) < 2 or not self.parts_hold(parts).all():
             return None
         part_of = np.empty(self.task.n_classes, np.int64)
         part_of[self.open.classes[parts.order]] = parts.at_classes()
         return part_of
+
+    def parts_hold(self, parts: Parts) -> Bools:
+        """Whether each part meets what is asked."""
+        return groups_hold(self.task, self.open.classes[parts.order], parts.at_classes(), parts.rows)
 
     def close(self, is_closed: Bools) -> None:
         """Give groups that are not cut any more their numbers, and forget them."""

@@ -155,7 +155,7 @@ class LocalTask:
         asked = np.flatnonzero(group_sizes > 0)
         index = np.full(n_groups, -1, np.int64)
         index[asked] = np.arange(len(asked))
-        counts = self._grouped(np.flatnonzero(is_in), index[group_of], group_sizes[asked])
+        counts = self.grouped(np.flatnonzero(is_in), index[group_of], group_sizes[asked])
         for requirement in self.requirements:
             if type(requirement) is not KAnonymity:
                 at_groups = self._in_groups(requirement, np.flatnonzero(is_in), index[group_of], len(asked))
@@ -166,7 +166,7 @@ class LocalTask:
         """Whether all rows in one group would do: if not, nothing does."""
         return bool(self.holds(np.zeros(self.n_classes, np.int64), 1).all())
 
-    def _grouped(self, classes: Ints, group_of: Ints, sizes: Ints) -> ClassCounts:
+    def grouped(self, classes: Ints, group_of: Ints, sizes: Ints) -> ClassCounts:
         """Return the counts of groups, with the sensitive values in each."""
         to_group = np.full(self.n_classes, -1, np.int64)
         to_group[classes] = group_of

@@ -19,7 +19,8 @@ from tokumei.measures.requirement import Requirement
 from tokumei.methods.goal import Goal
 from tokumei.methods.local.encoding import encode_classes
 from tokumei.methods.local.grid import Grid
-from tokumei.methods.local.splitting import first_cut
+from tokumei.methods.local.safe_cuts import SafeSplitting
+from tokumei.methods.local.splitting import Splitting, first_cut
 from tokumei.methods.local.task import Ranges, column_weights
 
 
@@ -77,7 +78,9 @@ class _Cutting:
             ranges: Ranges = getattr(goal.method, "ranges", "tight")
             tasks = [one.with_ranges(ranges, n_columns=len(trees)) for one in tasks]
             grids = {one.name: one.grid for task in tasks for one in task.attributes if one.grid is not None}
-        found = first_cut(tasks, column_weights(names, goal.weights))
+        margin = getattr(goal.method, "margin", 0.0) if getattr(goal.method, "cuts", "") == "safe" else None
+        each = [Splitting(one) if margin is None else SafeSplitting(one, margin) for one in tasks]
+        found = first_cut(each, column_weights(names, goal.weights))
         if found is None:
             raise too_many_classes(part, names, self.most)
         index, part_of = found

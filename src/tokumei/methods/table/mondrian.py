@@ -7,12 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from tokumei.core.errors import InputError
+from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
+from tokumei.core.text import Text
 from tokumei.measures.requirement import population_of
 from tokumei.methods.local.judging import groups_hold
 from tokumei.methods.local.recoding import LocalRecoding
-from tokumei.methods.local.splitting import split_groups
+from tokumei.methods.local.safe_cuts import SafeSplitting, check_safe
+from tokumei.methods.local.splitting import Splitting, split_groups
 from tokumei.methods.local.task import RANGES_HELP, Ints, LocalTask, Ranges, check_ranges
 
 
@@ -40,6 +42,13 @@ class Mondrian:
     Where rows may be left out, each group may leave out its share of them: parts that fail, if the group loses less cut
     than whole though a row left out counts twice. What a group does not use goes to its parts by their rows.
 
+    A group that is not cut since a part would fail tells something of the sensitive values in it. Safe cuts (ours, not
+    the paper's) do not: whether a group is cut is decided by the values of the group as a whole, as if its parts had
+    the most frequent of them, as far as chance would deal these out (`margin`). Where a part fails even so, there is no
+    release, for undoing that cut would give it away. The larger the margin, the rarer that is, and the larger the
+    groups; with `inf` it never is. Safe cuts are strict, leave nobody out, and are there for k-anonymity, ℓ-diversity
+    and (α,k)-anonymity.
+
     LeFevre, DeWitt and Ramakrishnan, Mondrian multidimensional k-anonymity (ICDE 2006).
 
     Example: eight people in groups of two, Kyoto and Osaka being `west`, Tokyo and Chiba `east`. Age and city both tell
@@ -65,15 +74,37 @@ class Mondrian:
 
     ranges: Ranges = field(default="grid", metadata={"help": RANGES_HELP})
 
+    cuts: Literal["checked", "safe"] = field(
+        default="checked",
+        metadata={
+            "help": "Whether a group is cut if its parts meet what is asked (checked), or by its values as a whole, so "
+            "that stopping gives nothing away (safe)."
+        },
+    )
+    margin: float = field(
+        default=3.0,
+        metadata={
+            "help": "For safe cuts: by how many standard deviations parts may differ from chance in their values."
+        },
+    )
+
     def __post_init__(self) -> None:
         check_ranges(self.ranges)
         if self.kind not in ("strict", "relaxed"):
             raise InputError.of("strict or relaxed", option="kind", value=self.kind)
+        if self.cuts not in ("checked", "safe"):
+            raise InputError.of("checked or safe", option="cuts", value=self.cuts)
+        if self.cuts == "safe" and self.kind != "strict":
+            raise InputError.of("strict, with safe cuts", option="kind", value=self.kind)
+        if not self.margin >= 0:
+            raise InputError.of("a number of 0 or more", option="margin", value=self.margin)
 
     def recode_locally(self, task: LocalTask, *, seed: int) -> LocalRecoding:  # noqa: ARG002 - nothing is drawn.
         """Cut until no part can be cut; CannotAnonymize if even all rows together do not hold."""
         if self.kind == "relaxed" and any(population_of(one) is not None for one in task.requirements):
             raise InputError.of("strict, for a requirement of a population", option="kind", value=self.kind)
+        if self.cuts == "safe":
+            check_safe(task)
         task = task.with_ranges(self.ranges)
         with step("cutting groups"):
             group_of = self._groups(task)
@@ -84,17 +115,32 @@ class Mondrian:
 
     def _groups(self, task: LocalTask) -> Ints:
         """Return the group of each class after as many rounds as can be done."""
+        if self.cuts == "safe":
+            return self._safe_groups(task)
         is_relaxed = self.kind == "relaxed"
-        group_of, n_rounds = split_groups(task, is_relaxed=is_relaxed)
+        group_of, n_rounds = split_groups(Splitting(task, is_relaxed=is_relaxed))
         if _all_hold(task, group_of):
             return group_of
         # Groups only get finer, so what holds after some rounds held after fewer.
         low, high = 0, n_rounds
         while high - low > 1:
             middle = (low + high) // 2
-            group_of, _ = split_groups(task, is_relaxed=is_relaxed, n_rounds=middle)
+            group_of, _ = split_groups(Splitting(task, is_relaxed=is_relaxed), n_rounds=middle)
             low, high = (middle, high) if _all_hold(task, group_of) else (low, middle)
-        return split_groups(task, is_relaxed=is_relaxed, n_rounds=low)[0]
+        return split_groups(Splitting(task, is_relaxed=is_relaxed), n_rounds=low)[0]
+
+    def _safe_groups(self, task: LocalTask) -> Ints:
+        """Return the groups of safe cuts; CannotAnonymize where one that was made breaks the promise."""
+        group_of, _ = split_groups(SafeSplitting(task, self.margin))
+        if not _all_hold(task, group_of):
+            raise CannotAnonymize(
+                Text(
+                    "A safe cut with a margin of {margin:g} left a group that does not meet what was asked. "
+                    "Choose a larger margin.",
+                    margin=self.margin,
+                )
+            )
+        return group_of
 
 
 def _all_hold(task: LocalTask, group_of: Ints) -> bool:
