@@ -139,7 +139,7 @@ def test_an_exchange_on_the_platform_with_a_provider_process(provider: Provider,
     # The provider learns from γ at home, and the process brings the steeper formula to the platform.
     learned = provider.run("learn", "--desk", "desk", "--key", "shop.key", "--tighten")
     before, after = learned["criteria"]["own"]["before"], learned["criteria"]["own"]["after"]
-    assert (before["gamma"], after["gamma"]) == (1, 0)
+    assert (before["served_fails"], after["served_fails"]) == (1, 0)
     assert provider.serve() == []
     assert PublishedOffer.objects.get().revision == 2
     assert public.try_levels("l0=0&l1=0&l2=2")["zone_alone"] == "refused"

@@ -52,6 +52,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         *("attack", "table", "--original", "people.csv", "--release", "release.csv", "--qi", "sex,age"),
         *("--sensitive", "prefecture", "--rows", "rows.csv"),
     ),
+    "harden table": (
+        *("harden", "table", "--release", "release.csv", "--qi", "sex,age", "--attacks", "downcoding", "--bound", "1"),
+        *("--out", "hard.csv", "--force"),
+    ),
     "measure table": (
         *("measure", "table", "--original", "people.csv", "--release", "release.csv", "--qi", "sex,age"),
         *("--sensitive", "prefecture", "--rows", "rows.csv"),

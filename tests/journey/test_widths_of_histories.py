@@ -21,8 +21,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "judge": ("judge", "guess.csv", "--truth", "F.csv", "--published", "S.csv"),
     "knowledge": ("knowledge", "T.csv"),
     "knowledge --unicity": ("knowledge", "T.csv", "--unicity", "--points", "3", "--draws", "2"),
-    "harden": (
-        *("harden", "--original", "T.csv", "--release", "A.csv", "--bound", "0.9", "--knowledge", "25"),
+    "harden history": (
+        *("harden", "history", "--original", "T.csv", "--release", "A.csv", "--bound", "0.9", "--knowledge", "25"),
         *("--attacks", "s6", "--seed", "1", "--out", "hard.csv", "--force"),
     ),
     "measure history": ("measure", "history", "--original", "T.csv", "--release", "A.csv"),

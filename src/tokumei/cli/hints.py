@@ -40,5 +40,7 @@ def usage_message(error: Any, given: Sequence[str], built: Callable[[], Any]) ->
 def _names(group: Any, above: str = "") -> list[str]:
     names: list[str] = []
     for name, command in group.commands.items():
-        names += _names(command, f"{above}{name} ") if hasattr(command, "commands") else [above + name]
+        names.append(above + name)
+        if hasattr(command, "commands"):
+            names += _names(command, f"{above}{name} ")
     return names

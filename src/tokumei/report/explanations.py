@@ -208,7 +208,7 @@ SCORES: dict[str, tuple[str, ...]] = {
     ),
     "cell": (
         "cells of the table of pseudonyms found",
-        "Of all customers × months, those whose pseudonym is named rightly; months without one count against it.",
+        "Of the months of all customers, those whose pseudonym is named rightly; months without one count against it.",
         "全顧客×全月のうち、仮名を正しく当てられた割合です。仮名のない月は当たりに数えません。",
     ),
     "month": (

@@ -142,8 +142,8 @@ ERRORS = {
     "a recipe of a release that was not hardened: apply its own recipe, and harden what that gives": (
         "追加の加工（harden）をしていない加工データのレシピ（適用したあとで harden を行ってください）"
     ),
-    "A safe cut with a margin of {margin:g} left a group that does not meet what was asked. Choose a larger margin.": (
-        "余裕（margin）{margin:g} の安全な分割で、求められた条件を満たさないグループができました。"
+    "A safe cut with a margin of {margin} left a group that does not meet what was asked. Choose a larger margin.": (
+        "余裕（margin）{margin} の安全な分割で、求められた条件を満たさないグループができました。"
         "より大きい余裕を指定してください。"
     ),
     "0 with safe cuts, which leave nobody out": "0（安全な分割では誰も除きません）",
