@@ -39,3 +39,21 @@ def test_range_that_was_written_is_read_back(first: int, width: int) -> None:
     low, high = Fraction(first), Fraction(first + width)
     assert read_range(whole_label(low, high)) == NumberRange(low, high)
     assert read_range(interval_label(low / 8, high / 8, is_whole=False)) == NumberRange(low / 8, high / 8, is_open=True)
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "is_within"),
+    [
+        ("30-39", "28-39", True),
+        ("30-39", "31-40", False),
+        ("[1, 2)", "[1, 2]", True),
+        ("[1, 2]", "[1, 2)", False),
+        ("(1, 2]", "[1, 2]", True),
+        ("[1, 2]", ">=1", True),
+    ],
+)
+def test_range_lies_within_another_that_holds_all_its_numbers(inner: str, outer: str, is_within: bool) -> None:
+    one, other = read_range(inner), read_range(outer)
+    assert one is not None
+    assert other is not None
+    assert one.lies_within(other) == is_within

@@ -97,18 +97,12 @@ def _narrower(reading: LabelReading) -> dict[int, list[int]]:
         for other, one in found[place + 1 :]:
             if one.low > own.high:
                 break
-            if _lies_within(one, own) and not any(_lies_within(one, wider) for _, wider in inside):
-                inside = [pair for pair in inside if not _lies_within(pair[1], one)]
+            if one.lies_within(own) and not any(one.lies_within(wider) for _, wider in inside):
+                inside = [pair for pair in inside if not pair[1].lies_within(one)]
                 inside.append((other, one))
         if inside:
             out[at] = [other for other, _ in inside]
     return out
-
-
-def _lies_within(inner: NumberRange, outer: NumberRange) -> bool:
-    is_above = inner.low > outer.low or (inner.low == outer.low and inner.is_open_below >= outer.is_open_below)
-    is_below = inner.high < outer.high or (inner.high == outer.high and inner.is_open >= outer.is_open)
-    return is_above and is_below
 
 
 def _halves(reading: LabelReading, label: int, narrower: Sequence[int]) -> Pieces | None:

@@ -112,6 +112,12 @@ class NumberRange:
     is_open: bool = False
     is_open_below: bool = False
 
+    def lies_within(self, outer: NumberRange) -> bool:
+        """Whether another range holds all numbers of this one."""
+        is_above = self.low > outer.low or (self.low == outer.low and self.is_open_below >= outer.is_open_below)
+        is_below = self.high < outer.high or (self.high == outer.high and self.is_open >= outer.is_open)
+        return is_above and is_below
+
 
 def read_range(label: str) -> NumberRange | None:
     """Read the label of an interval or of a run of whole numbers; None for any other label."""

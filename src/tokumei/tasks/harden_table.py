@@ -26,7 +26,7 @@ from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchies.label_semantics import Vocabulary
-from tokumei.hierarchies.labels import number_label
+from tokumei.hierarchies.labels import number_label, read_range
 from tokumei.measures.requirement import Requirement, population_of
 from tokumei.measures.safety.k_anonymity import KAnonymity
 from tokumei.methods.class_changes import ReleasedClasses
@@ -408,8 +408,12 @@ def _check_covers(classes: ReleasedClasses, after: Attempt, scene: ThreatModel |
     for name in classes.columns:
         before, now = classes.labels[name], after.changed.labels[name]
         pairs = sorted({pair for pair in zip(before, now, strict=True) if pair[0] != pair[1]}, key=str)
-        vocabulary = scene.vocabulary(name)
+        vocabulary, is_ranged = scene.vocabulary(name), isinstance(classes.ladders[name], GridLadder)
         for old, new in pairs:
+            # A node of the hierarchy may be called as a range is and hold others: in a column of ranges it is none.
+            ranges = [None if label is None else read_range(label) for label in (old, new)]
+            if is_ranged and ranges[0] is not None and ranges[1] is not None and ranges[0].lies_within(ranges[1]):
+                continue
             sets = vocabulary.leaf_sets([old, new])
             held: list[set[int]] = [set(), set()]
             for label, first, end in zip(sets.label.tolist(), sets.first.tolist(), sets.end.tolist(), strict=True):
