@@ -53,7 +53,18 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         *("--sensitive", "prefecture", "--rows", "rows.csv"),
     ),
     "harden table": (
-        *("harden", "table", "--release", "release.csv", "--qi", "sex,age", "--attacks", "downcoding", "--bound", "0.9"),
+        *(
+            "harden",
+            "table",
+            "--release",
+            "release.csv",
+            "--qi",
+            "sex,age",
+            "--attacks",
+            "downcoding",
+            "--bound",
+            "0.9",
+        ),
         *("--out", "hard.csv", "--force"),
     ),
     "measure table": (
