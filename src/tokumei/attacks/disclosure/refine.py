@@ -49,8 +49,9 @@ class Refine:
 
     Success: `cells-certain` is the share of generalized cells whose values are known exactly, up to the order of rows
     that say the same; `narrowed` is the share of rows of whose class something is claimed, and its inputs have the bits
-    a row that labels leave open and that claims remove. The original is used only to judge (Chhillar, Righi, Sutter and
-    Kornaropoulos 2025 on combinatorial refinement attacks).
+    a row that labels leave open and that claims remove. Baseline: none, since without programs and counting nothing is
+    claimed. The original is used only to judge (Chhillar, Righi, Sutter and Kornaropoulos 2025 on combinatorial
+    refinement attacks).
 
     Example: k = 3, and the west is Kyoto, Osaka and Nara. Three rows say (Kyoto, f), and four others (west, f), which a
     later round released. A woman of Kyoto would stand with the three, so that the four are of Osaka and Nara; three of
