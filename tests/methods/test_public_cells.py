@@ -49,8 +49,8 @@ def test_ranges_are_weeks_and_round_steps_and_sets_whole_parts() -> None:
 
 
 def test_prices_whose_cells_begin_between_two_end_with_prices_that_can_be() -> None:
-    # Of 0.01 and 0.03 the cell reaches from 0.005 to 0.035, beside the hundredths that people pay.
-    four = history(("1", 0, "A", 0.01, 1), ("2", 0, "A", 0.03, 1))
+    # Of 0.01 and 0.03, four rows each, the cell reaches from 0.005 to 0.035, beside the hundredths that people pay.
+    four = history(*((name, 0, "A", price, 1) for name in "1234" for price in (0.01, 0.03)))
     [low], [high] = cells_for(four).columns[list(GRID).index("price")].cover(np.array([0.01]), np.array([0.03]))
     assert (low, high) == (0.01, 0.03)
 

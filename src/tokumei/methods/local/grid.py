@@ -49,7 +49,8 @@ TAIL = 0.025
 CELLS_TO_TAIL = 4
 # A column is rounded to a unit if so large a share of its distinct numbers is a multiple of it.
 ROUNDED = 0.95
-# Cells end beside round numbers if so many more of the rows, as a share, stand at the ends of cells that are round.
+# Cells end beside round numbers if so many more of the rows, as a share, stand at the ends of cells that are round,
+# and at least twice k of them, since fewer would be told of by where cells lie.
 HEAPED = 0.05
 # How far from the round numbers they end then, in steps.
 BESIDE = Fraction(3, 10)
@@ -173,7 +174,7 @@ def grid_of_numbers(
     step = column.step(max(typical / CELLS_PER_GROUP, (high - low) / MOST_CELLS), high - low, k)
     bounds = None if given is None else _level_bounds(given, column, step)
     if bounds is None:
-        beside = column.beside(step)
+        beside = column.beside(step, k)
         bounds = [one + beside for one in _bounds(step, low - beside, high - beside, column, beside)]
     cells = column.filled(bounds)
     firsts, lasts, parts = _halved(column, cells, least_rows=2 * k)
@@ -260,12 +261,13 @@ class _Column:
         is_rare = rows_of_number * self.unit < RARE * self.spacing
         return max(step, NUMBERS_IF_RARE * self.unit) if is_rare else step
 
-    def beside(self, step: int) -> int:
+    def beside(self, step: int, k: int) -> int:
         """Return how far beside round numbers cells begin: 0, or more where many people have just the round ones."""
         # Between two of the rounded numbers lies no other; finer ones need the bounds only away from the round ones.
         is_rounded = (not self.is_whole or self.unit > self.scale) and step <= FINE * self.unit
         beside = self.unit // 2 if is_rounded else max(1, round(step / self.unit * BESIDE)) * self.unit
-        return beside if self._at_ends(step, 0) - self._at_ends(step, beside) > HEAPED * self.rows.sum() else 0
+        heaped = self._at_ends(step, 0) - self._at_ends(step, beside)
+        return beside if heaped > HEAPED * self.rows.sum() and heaped >= 2 * k else 0
 
     def _at_ends(self, step: int, beside: int) -> int:
         """Count the rows whose number is an end of a cell of such a step."""
