@@ -46,16 +46,17 @@ DUCKDB = DUCKDB_COUNT + "\nduckdb.sql('SELECT ' + names + ' FROM rows').write_pa
 OURS_BEFORE = """
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.tasks import writing
+from tokumei.tasks.request import ReleaseRequest
 writing.MOST_CELLS = 1
 """
 OURS = """
 writing.anonymize_to_files(
-    path, columns, dict(out=Path(out)), engine={engine!r}, reading=AS_IT_IS, hierarchies=None, numeric=None,
-    method={method!r}, keep=[], keep_anyway=False, keep_order={keep_order}, seed=None, k=5, suppress=0.02)
+    path, columns, dict(out=Path(out)),
+    ReleaseRequest(method={method!r}, k=5, suppress=0.02, keep_order={keep_order}), engine={engine!r})
 """
 PLAN = """
 plan = writing.plan_of_files(
-    path, columns, engine={engine!r}, reading=AS_IT_IS, method={method!r}, keep=[], is_plain=True, k=5)
+    path, columns, ReleaseRequest(method={method!r}, k=5), engine={engine!r}, reading=AS_IT_IS, is_plain=True)
 """
 
 

@@ -37,11 +37,10 @@ rows.groupBy(*columns).count().toArrow()
 rows.write.parquet(out)
 """
 OURS = """
-from tokumei.data.files.reading import AS_IT_IS
+from tokumei.tasks.request import ReleaseRequest
 from tokumei.tasks.writing import anonymize_to_files
 anonymize_to_files(
-    path, columns, dict(out=Path(out)), engine=address, reading=AS_IT_IS, hierarchies=None, numeric=None,
-    method="optimal", keep=[], keep_anyway=False, keep_order={keep_order}, seed=None, k=5, suppress=0.02)
+    path, columns, dict(out=Path(out)), ReleaseRequest(k=5, suppress=0.02, keep_order={keep_order}), engine=address)
 """
 
 

@@ -25,7 +25,7 @@ from tokumei.measures.requirement import (
 )
 from tokumei.measures.safety._sensitive import SensitiveValues
 from tokumei.measures.safety.k_anonymity import KAnonymity
-from tokumei.tasks.request import Asked
+from tokumei.tasks.request import Requirements
 
 ILLNESS = Hierarchy.of_levels("s", [list("uvwx"), ["a", "a", "b", "b"], ["*"] * 4])
 Rows = list[tuple[str, str | None]]
@@ -195,4 +195,4 @@ def test_missing_sensitive_value_is_no_value_by_one_default_everywhere() -> None
     functions = [
         inspect.signature(each).parameters["is_missing_a_value"].default for each in (audit, SensitiveValues.of)
     ]
-    assert {*found, *functions, Asked().missing_is_a_value} == {MISSING_IS_A_VALUE} == {False}
+    assert {*found, *functions, Requirements().missing_is_a_value} == {MISSING_IS_A_VALUE} == {False}

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.cases import has_many
+from tests.tasks.writing_asked import write_asked
 
 import tokumei as tk
 from tokumei.core.errors import InputError
@@ -19,7 +20,6 @@ from tokumei.core.seeds import generator, key_of
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.methods.registry import TABLE_ANONYMIZERS
-from tokumei.tasks.write_table import write_table_on_engine
 
 SEED = 5
 SCHEMA = {"town": pl.String, "age of": pl.Int64, "born": pl.Date, "ill": pl.String}
@@ -94,7 +94,7 @@ def check_alike(frame: pl.DataFrame, engine: str, folder: Path) -> None:
     for method, options in ways.items():
         part = TABLE_ANONYMIZERS.make(method, **options)
         how: dict[str, Any] = {"engine": engine, "reading": AS_IT_IS, "seed": SEED, "keep_anyway": True}
-        done = write_table_on_engine(str(source), ["town", "age of", "born"], out, method=part, keep=["ill"], **how)
+        done = write_asked(str(source), ["town", "age of", "born"], out, method=part, keep=["ill"], **how)
         assert read_frame(out).rows() == plain(frame, method, 0.4)
         here = tk.anonymize(
             tk.Table(frame, ["town", "age of", "born"]), method=part, keep=["ill"], seed=SEED, keep_anyway=True
@@ -121,7 +121,7 @@ def check_noise(frame: pl.DataFrame, engine: str, folder: Path) -> None:
         options = {"kind": kind, "scale": 0.7, "low": (0, 0), "high": (50, 75)}
         how: dict[str, Any] = {"method": TABLE_ANONYMIZERS.make("noise", **options), "numeric": ["age of", "wage"]}
         out = folder / "out.parquet"
-        done = write_table_on_engine(str(source), qi, out, engine=engine, reading=AS_IT_IS, seed=SEED, **how)
+        done = write_asked(str(source), qi, out, engine=engine, reading=AS_IT_IS, seed=SEED, **how)
         here = tk.anonymize(tk.Table(source, qi), seed=SEED, **how)
         assert read_frame(out).rows() == here.release.frame.rows()
         assert here.release.rows.to_list() == drawn_order("noise", frame.height)
@@ -159,7 +159,7 @@ def test_a_value_that_is_no_number_is_told_with_its_file_and_column(tmp_path: Pa
     for method in ("noise", "block-swap"):
         part = TABLE_ANONYMIZERS.make(method, columns=("age",))
         with pytest.raises(InputError, match="a finite number") as found:
-            write_table_on_engine(
+            write_asked(
                 str(source), ["town", "age"], tmp_path / "out.csv", engine="duckdb", reading=AS_IT_IS, method=part
             )
         [fault] = found.value.faults
@@ -173,7 +173,7 @@ def test_numbers_on_an_engine_change_places_with_the_next_rank_or_stay(tmp_path:
     part = TABLE_ANONYMIZERS.make("block-swap", p=20.0)
     out = tmp_path / "out.parquet"
     how: dict[str, Any] = {"engine": "duckdb", "reading": AS_IT_IS, "seed": 1, "numeric": ["wage"]}
-    write_table_on_engine(str(tmp_path / "people.parquet"), ["town", "wage"], out, method=part, **how)
+    write_asked(str(tmp_path / "people.parquet"), ["town", "wage"], out, method=part, **how)
     released = pl.read_parquet(out).sort("town")["wage"].to_list()
     assert sorted(released) == wages
     assert released in ([120, 100, 320, 300, 900], [100, 300, 120, 900, 320])
@@ -183,7 +183,7 @@ def test_a_method_that_needs_rows_in_memory_is_refused_by_name(tmp_path: Path) -
     pl.DataFrame([WHOLE], SCHEMA, orient="row").write_parquet(tmp_path / "people.parquet")
     part = TABLE_ANONYMIZERS.make("top-bottom-code")
     with pytest.raises(InputError, match="the local engine, which top-bottom-code needs"):
-        write_table_on_engine(
+        write_asked(
             str(tmp_path / "people.parquet"),
             ["age of"],
             tmp_path / "out.parquet",

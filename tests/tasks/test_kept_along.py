@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.cases import has_many
+from tests.tasks.writing_asked import write_asked
 
 import tokumei as tk
 from tokumei.core.errors import CannotAnonymize, InputError
@@ -20,7 +21,6 @@ from tokumei.data.files.reading import AS_IT_IS
 from tokumei.engines import count_along
 from tokumei.engines.local import LocalRelation
 from tokumei.engines.remote import RemoteRelation
-from tokumei.tasks.write_table import write_table_on_engine
 
 SCHEMA = {"age": pl.Int64, "town": pl.String, "len": pl.Int8, "n": pl.Date, "is": pl.Boolean, "ill": pl.String}
 KNOWN, KEPT = ["age", "town"], ["len", "n", "is"]
@@ -56,7 +56,7 @@ def never_reads_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def written(source: Path, out: Path, engine: str, **asked: Any) -> Any:
-    return write_table_on_engine(str(source), KNOWN, out, engine=engine, reading=AS_IT_IS, **asked)
+    return write_asked(str(source), KNOWN, out, engine=engine, reading=AS_IT_IS, **asked)
 
 
 def check_alike(frame: pl.DataFrame, options: dict[str, Any], engine: str, folder: Path) -> None:

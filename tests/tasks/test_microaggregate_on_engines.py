@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.cases import has_many
+from tests.tasks.writing_asked import write_asked
 
 import tokumei as tk
 from tokumei.core.errors import CannotAnonymize, InputError
@@ -17,7 +18,6 @@ from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.methods.on_engine import changed_rows, microaggregate
 from tokumei.methods.registry import TABLE_ANONYMIZERS
-from tokumei.tasks.write_table import write_table_on_engine
 
 # Many equal numbers, of which some are in one group and some in another; the last column tells rows apart.
 SCHEMA = {"age of": pl.Int32, "wage": pl.Float64, "town": pl.String, "id": pl.Int64}
@@ -42,7 +42,7 @@ FEW = settings(max_examples=2, phases=[Phase.generate], **OPEN)  # type: ignore[
 
 def written(source: Path, out: Path, engine: str, **asked: Any) -> Any:
     how: dict[str, Any] = {"engine": engine, "reading": AS_IT_IS, "keep": ["id"], "keep_anyway": True, **asked}
-    return write_table_on_engine(str(source), ["age of", "wage"], out, **how)
+    return write_asked(str(source), ["age of", "wage"], out, **how)
 
 
 def check_alike(frame: pl.DataFrame, options: dict[str, Any], engine: str, folder: Path, suffix: str) -> list[Any]:

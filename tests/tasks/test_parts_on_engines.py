@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.cases import has_many
+from tests.tasks.writing_asked import write_asked
 
 import tokumei as tk
 from tokumei.core.errors import InputError
@@ -22,7 +23,6 @@ from tokumei.methods.local.encoding import encode_classes
 from tokumei.methods.local.splitting import Splitting, first_cut, split_groups
 from tokumei.methods.local.task import column_weights
 from tokumei.methods.regrouping import whole_trees
-from tokumei.tasks.write_table import write_table_on_engine
 
 KNOWN = ["age", "town", "born", "income"]
 N_TABLES = 12 if has_many() else 4
@@ -52,7 +52,7 @@ def at_most(monkeypatch: pytest.MonkeyPatch, n_classes: int) -> None:
 
 def write(source: Path, out: Path, engine: str, **asked: Any) -> Any:
     where: dict[str, Any] = {"engine": engine, "reading": AS_IT_IS, "method": "mondrian"}
-    return write_table_on_engine(str(source), KNOWN, out, **(where | asked))
+    return write_asked(str(source), KNOWN, out, **(where | asked))
 
 
 def check_as_in_memory(

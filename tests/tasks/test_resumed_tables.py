@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tasks.writing_asked import write_asked
 
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.engines import kept_work, shuffling
 from tokumei.engines.count import count_classes
 from tokumei.engines.shuffling import write_slices_shuffled
-from tokumei.tasks.write_table import write_table_on_engine
 
 N_ROWS = 1_000
 # It kills itself when it deals out the third slice.
@@ -24,7 +24,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from tokumei.engines import kept_work, shuffling
-from tokumei.data.files.reading import AS_IT_IS
+from tokumei.tasks.request import ReleaseRequest
 from tokumei.tasks.write_table import write_table_on_engine
 kept_work.SLICE_ROWS = 100
 deal = shuffling._deal
@@ -34,8 +34,9 @@ def killed(*given):
         os.kill(os.getpid(), signal.SIGKILL)
     return deal(*given)
 shuffling._deal = killed
-write_table_on_engine(str(folder / "people.parquet"), ["age", "town"], folder / "draft.parquet", engine="local",
-    reading=AS_IT_IS, beside=folder / "out.parquet", keep=["number"], keep_anyway=True, k=2)
+asked = ReleaseRequest(keep=["number"], keep_anyway=True, k=2)
+write_table_on_engine(str(folder / "people.parquet"), ["age", "town"], folder / "draft.parquet", asked,
+    engine="local", beside=folder / "out.parquet")
 """
 
 
@@ -89,7 +90,7 @@ def counted_only_outside(folder: Path) -> object:
 
 
 def release(folder: Path) -> None:
-    write_table_on_engine(
+    write_asked(
         str(folder / "people.parquet"),
         ["age", "town"],
         folder / "draft.parquet",

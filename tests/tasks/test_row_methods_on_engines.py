@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from tests.cases import has_many
+from tests.tasks.writing_asked import write_asked
 
 import tokumei as tk
 from tokumei.core.errors import CannotAnonymize, InputError
@@ -19,7 +20,6 @@ from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.engines.count import write_recoded
 from tokumei.methods.registry import TABLE_ANONYMIZERS
-from tokumei.tasks.write_table import write_table_on_engine
 
 # All but the one that asks for two columns of numbers.
 METHODS = [
@@ -73,7 +73,7 @@ def check_alike(frame: pl.DataFrame, engine: str, folder: Path, method: str, opt
 
 def _on_engine(source: Path, out: Path, engine: str, asked: Mapping[str, Any]) -> Any:
     where: dict[str, Any] = {"engine": engine, "reading": AS_IT_IS}
-    return write_table_on_engine(str(source), KNOWN, out, keep=["n_rows"], keep_anyway=True, **where, **asked)
+    return write_asked(str(source), KNOWN, out, keep=["n_rows"], keep_anyway=True, **where, **asked)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -131,9 +131,7 @@ def test_table_that_changes_while_it_is_read_is_refused_and_nothing_stays(
     where: dict[str, Any] = {"engine": "local", "reading": AS_IT_IS}
     with pytest.raises(InputError, match="does not change while it is read"):
         # In their own order rows are read again; shuffled ones are made from the counts.
-        write_table_on_engine(
-            str(source), ["age"], tmp_path / "out.parquet", method="mondrian", k=2, keep_order=True, **where
-        )
+        write_asked(str(source), ["age"], tmp_path / "out.parquet", method="mondrian", k=2, keep_order=True, **where)
     assert [path.name for path in tmp_path.iterdir()] == ["people.parquet"]
 
 
@@ -146,10 +144,10 @@ def test_more_classes_than_fit_are_refused_by_name(
     # Others are done in parts.
     where: dict[str, Any] = {"engine": engine, "reading": AS_IT_IS, "k": 2, "method": "mu-argus"}
     monkeypatch.setattr("tokumei.tasks.goal.most_classes", lambda _: 3)
-    write_table_on_engine(str(source), ["age", "sex"], tmp_path / "fits.parquet", **where)
+    write_asked(str(source), ["age", "sex"], tmp_path / "fits.parquet", **where)
     monkeypatch.setattr("tokumei.tasks.goal.most_classes", lambda _: 2)
     with pytest.raises(InputError, match="at most 2 combinations of values") as refused:
-        write_table_on_engine(str(source), ["age", "sex"], tmp_path / "out.parquet", **where)
+        write_asked(str(source), ["age", "sex"], tmp_path / "out.parquet", **where)
     assert refused.value.faults[0].column == "age, sex"
     assert not (tmp_path / "out.parquet").exists()
 
@@ -165,7 +163,7 @@ def test_columns_may_bear_the_names_that_a_join_would_give(tmp_path: Path, metho
         out = tmp_path / f"{method}-{called['sex']}.csv"
         qi = [called["sex"], called["age"], called["town"]]
         asked: dict[str, Any] = {"engine": "duckdb", "reading": AS_IT_IS, "method": method, "k": 3}
-        write_table_on_engine(str(table), qi, out, keep=[called["pay"]], keep_order=True, **asked)
+        write_asked(str(table), qi, out, keep=[called["pay"]], keep_order=True, **asked)
         found.append(pl.read_csv(out, infer_schema=False).rename(dict(zip(called.values(), called, strict=True))))
     assert found[0].sort(pl.all()).equals(found[1].sort(pl.all()))
     assert found[0].height == 40

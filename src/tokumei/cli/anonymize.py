@@ -2,47 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from tokumei.cli.goals import (
-    HierarchyOption,
-    LossOption,
-    NumericOption,
-    PreferOption,
-    PricesOption,
-    QiOption,
-    SuppressOption,
-    WeightsOption,
-    columns_of,
-    goal_options,
-    hierarchies_of,
-    read_table,
-)
 from tokumei.cli.options import EngineOption, ForceOption, HierarchiesOption, SourceArgument, names, part_options
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_tables
-from tokumei.cli.requirements import (
-    AlphaOption,
-    BetaOption,
-    DisclosureOption,
-    KMapOption,
-    KOption,
-    LDiversityOption,
-    MissingOption,
-    PopulationOption,
-    PresenceOption,
-    PresetOption,
-    TClosenessOption,
-    requirement_options,
-)
+from tokumei.cli.request import HierarchyOption, QiOption, asks, columns_of, hierarchies_of, read_table
 from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.tasks.request import ReleaseRequest
 
 if TYPE_CHECKING:
     from tokumei.methods.unseen import Unseen
 
+NOTHING = ReleaseRequest()
 app = typer.Typer(help="Anonymize tables and histories.", no_args_is_help=True)
 OutOption = Annotated[Path, typer.Option("--out", metavar="OUT", help="The release, as CSV or Parquet.")]
 KeepOrderOption = Annotated[
@@ -56,6 +32,7 @@ SeedOption = Annotated[
 
 @app.command("table")
 @reads_tables
+@asks(ReleaseRequest)
 def table(
     file: SourceArgument,
     qi: QiOption,
@@ -64,34 +41,11 @@ def table(
     ],
     hierarchies: HierarchiesOption = None,
     hierarchy: HierarchyOption = None,
-    k: KOption = None,
-    preset: PresetOption = None,
-    l_diversity: LDiversityOption = None,
-    t_closeness: TClosenessOption = None,
-    alpha_k: AlphaOption = None,
-    beta_likeness: BetaOption = None,
-    delta_disclosure: DisclosureOption = None,
-    k_map: KMapOption = None,
-    delta_presence: PresenceOption = None,
-    population: PopulationOption = None,
-    missing_is_a_value: MissingOption = False,
-    suppress: SuppressOption = 0.0,
-    loss: LossOption = None,
-    prices: PricesOption = None,
+    request: ReleaseRequest = NOTHING,
     method: Annotated[str, typer.Option("--method", help="See 'tokumei parts table-anonymizer'.")] = "optimal",
     options: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the method; repeatable.")
     ] = None,
-    weights: WeightsOption = None,
-    prefer: PreferOption = None,
-    numeric: NumericOption = None,
-    keep: Annotated[
-        str | None, typer.Option("--keep", metavar="A,B,…", help="Further columns to release, unchanged.")
-    ] = None,
-    keep_anyway: Annotated[
-        bool, typer.Option("--keep-anyway", help="Keep columns that single people out, and free text, all the same.")
-    ] = False,
-    keep_order: KeepOrderOption = False,
     recipe: Annotated[
         Path | None, typer.Option("--recipe", metavar="FILE", help="Write the recipe, for 'tokumei anonymize apply'.")
     ] = None,
@@ -100,13 +54,6 @@ def table(
         typer.Option("--rows", metavar="FILE", help="Write which row each released row was. Keep it secret."),
     ] = None,
     seed: SeedOption = None,
-    reproducible: Annotated[
-        bool,
-        typer.Option(
-            "--reproducible",
-            help="Take --seed though the promise rests on noise nobody knows; it is then void.",
-        ),
-    ] = False,
     engine: EngineOption = "local",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say how many passes, how much memory and time it would take, and end.")
@@ -128,47 +75,25 @@ def table(
     from tokumei.methods.registry import TABLE_ANONYMIZERS
     from tokumei.tasks.writing import anonymize_to_files, plan_of_files
 
-    asked = requirement_options(
-        *(k, preset, l_diversity, t_closeness, alpha_k, beta_likeness, k_map, delta_presence),
-        missing_is_a_value=missing_is_a_value,
-        delta_disclosure=delta_disclosure,
-    )
-    goal = goal_options(suppress, loss, prices, weights, prefer, population)
-    known, kept = names(qi, "--qi"), names(keep, "--keep") if keep else []
     check_can_be_written(out)
     outputs = {"--out": out, "--recipe": recipe, "--rows": rows}
     typed = part_options(options)
-    read = [file, hierarchies, *columns_of(hierarchy).values(), prices, population]
+    read = [file, hierarchies, *columns_of(hierarchy).values(), request.prices, request.population]
     if method == "pak" and "table" in typed:
         # It goes on with what it counted before, so that it may exist; nothing else may be there.
         check_outputs({**outputs, "--set table": Path(typed["table"])}, inputs=read, force=True)
         read.append(typed["table"])
     made = TABLE_ANONYMIZERS.make_from_text(method, typed)
+    asked = replace(request, method=made, seed=seed, hierarchies=hierarchies_of(hierarchies, hierarchy))
+    known = names(qi, "--qi")
     if dry_run:
         check_outputs(outputs, inputs=read, force=force)
-        is_plain = rows is None and seed is None and not reproducible
-        how: dict[str, Any] = {"method": made, "keep": kept, "is_plain": is_plain, **asked, **goal}
-        show(plan_of_files(file, known, engine=engine, reading=reading, **how), json=json)
+        is_plain = rows is None and seed is None and not request.reproducible
+        show(plan_of_files(file, known, asked, engine=engine, reading=reading, is_plain=is_plain), json=json)
         return
     with showing_progress(), guarded(outputs, inputs=read, force=force) as drafts:
-        result = anonymize_to_files(
-            file,
-            known,
-            {option.removeprefix("--"): draft for option, draft in drafts.items()},
-            engine=engine,
-            reading=reading,
-            hierarchies=hierarchies_of(hierarchies, hierarchy),
-            numeric=names(numeric, "--numeric") if numeric else None,
-            method=made,
-            keep=kept,
-            keep_anyway=keep_anyway,
-            keep_order=keep_order,
-            seed=seed,
-            reproducible=reproducible,
-            beside=Path(out),
-            **asked,
-            **goal,
-        )
+        to = {option.removeprefix("--"): draft for option, draft in drafts.items()}
+        result = anonymize_to_files(file, known, to, asked, engine=engine, reading=reading, beside=Path(out))
     show(result.written_to(Path(out)), json=json)
 
 
@@ -179,12 +104,17 @@ def apply(
     file: SourceArgument,
     out: OutOption,
     hierarchies: HierarchiesOption = None,
-    population: PopulationOption = None,
+    population: Annotated[
+        str | None,
+        typer.Option("--population", metavar="FILE", help="Everybody, as of now, where the recipe needs it."),
+    ] = None,
     unseen: Annotated[
         str,
         typer.Option("--unseen", help="Values the recipe does not know: refuse, suppress (their rows) or top (hide)."),
     ] = "refuse",
-    keep_order: KeepOrderOption = False,
+    keep_order: Annotated[
+        bool, typer.Option("--keep-order", help="Release rows in their order; else they are shuffled by a secret seed.")
+    ] = False,
     seed: SeedOption = None,
     reading: Reading = AS_IT_IS,
     force: ForceOption = False,

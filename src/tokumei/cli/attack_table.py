@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from tokumei.cli.goals import HierarchyOption, NumericOption, QiOption, hierarchies_of, read_table
 from tokumei.cli.options import ForceOption, HierarchiesOption, SeedOption, names, part_options
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_tables
+from tokumei.cli.request import HierarchyOption, NumericOption, QiOption, hierarchies_of, read_table
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import AS_IT_IS, Reading
 

@@ -15,24 +15,15 @@ from tokumei.cli.options import (
 )
 from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_tables
-from tokumei.cli.requirements import (
-    AlphaOption,
-    BetaOption,
-    DisclosureOption,
-    KMapOption,
-    KOption,
-    LDiversityOption,
-    MissingOption,
-    PopulationOption,
-    PresenceOption,
-    PresetOption,
-    TClosenessOption,
-    requirement_options,
-)
+from tokumei.cli.request import asks
 from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.tasks.request import Requirements
+
+NOTHING = Requirements()
 
 
 @reads_tables
+@asks(Requirements)
 def audit(
     file: SourceArgument,
     qi: Annotated[
@@ -77,17 +68,7 @@ def audit(
         bool, typer.Option("--in-order", help="Row n of all files is the same person, as after --keep-order.")
     ] = False,
     hierarchies: HierarchiesOption = None,
-    k: KOption = None,
-    preset: PresetOption = None,
-    l_diversity: LDiversityOption = None,
-    t_closeness: TClosenessOption = None,
-    alpha_k: AlphaOption = None,
-    beta_likeness: BetaOption = None,
-    delta_disclosure: DisclosureOption = None,
-    k_map: KMapOption = None,
-    delta_presence: PresenceOption = None,
-    population: PopulationOption = None,
-    missing_is_a_value: MissingOption = False,
+    request: Requirements = NOTHING,
     original: Annotated[
         str | None,
         typer.Option(
@@ -114,23 +95,16 @@ def audit(
     """
     from tokumei.tasks.audit_releases import Matching
     from tokumei.tasks.audit_table import audit_source
-    from tokumei.tasks.request import Asked
 
-    asked = requirement_options(
-        *(k, preset, l_diversity, t_closeness, alpha_k, beta_likeness, k_map, delta_presence),
-        missing_is_a_value=missing_is_a_value,
-        delta_disclosure=delta_disclosure,
-    )
     with showing_progress():
         result = audit_source(
             file,
             names(qi, "--qi"),
             names(sensitive, "--sensitive") if sensitive else [],
-            Asked(**asked),
+            request,
             name=file,
             against=against or [],
             matching=Matching(person, rows, against_rows or [], in_order),
-            population=population,
             original=original,
             recipe=recipe,
             threshold=threshold,

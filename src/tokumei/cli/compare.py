@@ -2,47 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tokumei.cli.goals import (
-    HierarchyOption,
-    LossOption,
-    NumericOption,
-    PreferOption,
-    PricesOption,
-    QiOption,
-    SuppressOption,
-    WeightsOption,
-    columns_of,
-    goal_options,
-    hierarchies_of,
-)
 from tokumei.cli.options import EngineOption, ForceOption, HierarchiesOption, SourceArgument, names
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_tables
-from tokumei.cli.requirements import KOption, LDiversityOption, MissingOption, TClosenessOption, requirement_options
+from tokumei.cli.request import HierarchyOption, QiOption, asks, columns_of, hierarchies_of
 from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.tasks.request import ReleaseRequest
+
+NOTHING = ReleaseRequest()
+# What is asked of the rows that are written, and none are.
+ROWS_ALONE = ("keep", "keep_anyway", "keep_order", "reproducible")
 
 
 @reads_tables
+@asks(ReleaseRequest, *ROWS_ALONE)
 def compare(
     file: SourceArgument,
     qi: QiOption,
     hierarchies: HierarchiesOption = None,
     hierarchy: HierarchyOption = None,
-    k: KOption = None,
-    l_diversity: LDiversityOption = None,
-    t_closeness: TClosenessOption = None,
-    missing_is_a_value: MissingOption = False,
-    suppress: SuppressOption = 0.0,
-    loss: LossOption = None,
-    prices: PricesOption = None,
-    weights: WeightsOption = None,
-    prefer: PreferOption = None,
-    numeric: NumericOption = None,
+    request: ReleaseRequest = NOTHING,
     methods: Annotated[
         str | None,
         typer.Option("--methods", metavar="A,B,…", help="Only these; all that generalize but exhaustive if not given."),
@@ -65,20 +50,18 @@ def compare(
     from tokumei.tasks.compare_table import compare_source
     from tokumei.tasks.goal import known_on_engine
 
-    asked = requirement_options(k, None, l_diversity, t_closeness, missing_is_a_value=missing_is_a_value)
-    read = [file, hierarchies, *columns_of(hierarchy).values(), prices]
+    asked = replace(request, hierarchies=hierarchies_of(hierarchies, hierarchy))
+    read = [file, hierarchies, *columns_of(hierarchy).values(), request.prices, request.population]
     with showing_progress(), guarded({"--out": out}, inputs=read, pages=["--out"], force=force) as drafts:
         known = known_on_engine(
             file,
             names(qi, "--qi"),
             engine=engine,
             reading=reading,
-            hierarchies=hierarchies_of(hierarchies, hierarchy),
-            numeric=names(numeric, "--numeric") if numeric else None,
+            hierarchies=asked.hierarchies,
+            numeric=asked.numeric,
         )
-        chosen = names(methods, "--methods") if methods else None
-        goal = goal_options(suppress, loss, prices, weights, prefer)
-        result = compare_source(file, known, methods=chosen, engine=engine, **asked, **goal)
+        result = compare_source(file, known, asked, names(methods, "--methods") if methods else None, engine=engine)
         if out is not None:
             result.write_page(drafts["--out"])
     show(result.written_to(out), json=json)

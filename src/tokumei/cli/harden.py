@@ -9,7 +9,6 @@ import typer
 from typer.core import TyperGroup
 
 from tokumei.cli.attack_table import InOrderOption, ReleaseOption, RowsOption
-from tokumei.cli.goals import HierarchyOption, NumericOption, QiOption, hierarchies_of, read_table
 from tokumei.cli.history import OriginalOption, OutFormatOption, item_file
 from tokumei.cli.options import (
     DrawOption,
@@ -22,6 +21,7 @@ from tokumei.cli.options import (
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_histories, reads_tables
 from tokumei.cli.report import KnowledgeOption, MinutesOption, SampleOption, files_of
+from tokumei.cli.request import HierarchyOption, NumericOption, QiOption, hierarchies_of, read_table
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import AS_IT_IS, Reading
 

@@ -409,7 +409,7 @@ def knowledge(
 
 def item_file(texts: list[str] | None) -> Path | None:
     """Read the file of the item hierarchy, as in item=categories.csv."""
-    from tokumei.cli.goals import columns_of
+    from tokumei.cli.request import columns_of
 
     found: dict[str, Path] = columns_of(texts)
     for column in found:

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from tokumei.cli.goals import HierarchyOption, hierarchies_of
 from tokumei.cli.options import (
     CautionOption,
     EngineOption,
@@ -20,6 +19,7 @@ from tokumei.cli.options import (
 )
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_tables
+from tokumei.cli.request import HierarchyOption, hierarchies_of
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 # More nodes than this are summed up, not listed, unless asked for.

@@ -105,14 +105,18 @@ def report(
     """
     from tokumei.data.files.outputs import guarded
     from tokumei.tasks.report_history import report_history
+    from tokumei.tasks.request import Requirements
 
     if qi is not None:
-        asked = {} if k is None else {"k": k}
-        more = {"rows": rows, "in_order": in_order, "hierarchies": hierarchies, "population_size": population_size}
+        more = {
+            "asked": Requirements(k=k),
+            "rows": rows,
+            "in_order": in_order,
+            "hierarchies": hierarchies,
+            "population_size": population_size,
+        }
         known, wanted = names(qi, "--qi"), names(sensitive, "--sensitive") if sensitive else []
-        _report_table(
-            original, release, known, wanted, out, {**more, **asked}, reading, lang.value, force=force, json=json
-        )
+        _report_table(original, release, known, wanted, out, more, reading, lang.value, force=force, json=json)
         return
     if sensitive or rows or in_order or k or population_size or hierarchies:
         raise InputError.of("--qi, which says that the files are tables", option="--qi")

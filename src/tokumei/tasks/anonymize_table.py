@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,74 +33,37 @@ from tokumei.methods.tables import (
     recipe_of,
     released_rows,
 )
-from tokumei.tasks.goal import (
-    DEFAULT_METHOD,
-    Known,
-    Trees,
-    Wishes,
-    check_is_possible,
-    goal_of,
-    method_of,
-    refuse_left,
-    trees_of,
-    with_own_k,
-)
+from tokumei.tasks.goal import Known, Trees, check_is_possible, goal_of, method_of, trees_of
 from tokumei.tasks.kept_columns import check_kept
-from tokumei.tasks.request import split_asked
+from tokumei.tasks.request import ReleaseRequest
 from tokumei.tasks.table_release import TableRelease
 
-OPTIONS = (
-    *("k", "preset", "l_diversity", "t_closeness", "alpha_k", "beta_likeness", "k_map", "delta_presence"),
-    "delta_disclosure",
-    *("population", "missing_is_a_value", "suppress", "loss", "prices", "weights", "prefer", "numeric", "hierarchies"),
-    *("method", "keep", "keep_anyway", "keep_order", "seed", "reproducible"),
-)
 
-
-def anonymize_table(
-    table: Table,
-    *,
-    method: Any = DEFAULT_METHOD,
-    keep: Sequence[str] = (),
-    keep_anyway: bool = False,
-    keep_order: bool = False,
-    seed: int | None = None,
-    reproducible: bool = False,
-    hierarchies: Any = None,
-    numeric: Sequence[str] | None = None,
-    **options: Any,
-) -> TableRelease:
-    """Anonymize a table; see `tk.anonymize`."""
+def anonymize_table(table: Table, request: ReleaseRequest) -> TableRelease:
+    """Anonymize a table that is in memory."""
     started = time.perf_counter()
-    asked, left = split_asked(options, table.sensitive)
-    wishes, left = split_wishes(left)
-    made, left = method_of(method, left)
-    refuse_left(left, made, OPTIONS, "anonymize")
-    known = known_of(table, hierarchies)
-    if numeric is not None:
-        known = replace(known, numeric=[numeric] if isinstance(numeric, str) else list(numeric))
-    check_is_possible(table.n_rows, asked, table.name)
-    made, asked = with_own_k(made, asked)
+    made, asked = method_of(request.of_columns(table.sensitive))
+    check_is_possible(table.n_rows, request, table.name)
+    known = known_of(table, asked)
     trees = trees_of(known, made, asked)
-    goal = goal_of(known, made, asked, wishes, trees)
-    keep = [keep] if isinstance(keep, str) else list(keep)
-    for column in keep:
+    goal = goal_of(known, made, asked, trees)
+    for column in asked.keep:
         check_column(column, table.frame.columns, "a column to keep", table.name)
-    check_single(table.frame.schema, keep, table.name)
-    unchanged = [*keep, *(name for name in table.sensitive if name not in goal.sensitive)]
-    if not keep_anyway:
+    check_single(table.frame.schema, asked.keep, table.name)
+    unchanged = [*asked.keep, *(name for name in table.sensitive if name not in goal.sensitive)]
+    if not asked.keep_anyway:
         check_kept(table.frame.lazy(), unchanged, table.name)
     released = list(dict.fromkeys(unchanged))
     if isinstance(made, TableSearch):
         done = _by_levels(table, goal, trees, released)
     else:
-        done = _by_rows(table, goal, trees, released, seed, is_reproducible=reproducible)
+        done = _by_rows(table, goal, trees, released, asked.seed, is_reproducible=asked.reproducible)
     release, recipe = done.release, done.recipe
     if release is not None and release.rows is not None:
         if not release.frame.height:
             raise CannotAnonymize("Every row would have to be left out: nothing is released.")
-        if not keep_order and not is_in_drawn_order(recipe):
-            order = fresh_seed() if seed is None else seed
+        if not asked.keep_order and not is_in_drawn_order(recipe):
+            order = fresh_seed() if asked.seed is None else asked.seed
             recipe = with_order(recipe, order, table.frame.select(release.frame.columns))
             release = replace(shuffled(release, order), recipe=recipe)
     facts = {**done.facts, "seconds": round(time.perf_counter() - started, 4)}
@@ -109,30 +72,21 @@ def anonymize_table(
     return replace(done, release=release, recipe=recipe, facts=facts, left_out=left_out)
 
 
-def known_of(table: Table, hierarchies: Any) -> Known:
+def known_of(table: Table, asked: ReleaseRequest) -> Known:
     """Return the facts of a table in memory; it must have quasi-identifiers."""
     if not table.quasi_identifiers:
         raise InputError.of("a quasi-identifier or more, as tk.Table(data, qi=['age'])", file=table.name)
-    given = table.hierarchies if hierarchies is None else hierarchies
     values = {name: table.frame[name].unique() for name in table.quasi_identifiers}
     return Known(
         table.name,
         table.frame.columns,
         table.quasi_identifiers,
         values.__getitem__,
-        given,
-        table.numeric,
+        table.hierarchies if asked.hierarchies is None else asked.hierarchies,
+        table.numeric if asked.numeric is None else asked.numeric,
         table.reading,
         table.sensitive,
     )
-
-
-def split_wishes(options: Mapping[str, Any]) -> tuple[Wishes, dict[str, Any]]:
-    """Take out of keywords how a release is to be made, and give it and the keywords left."""
-    known = {name: options[name] for name in Wishes.__dataclass_fields__ if options.get(name) is not None}
-    known |= {"prefer": [known["prefer"]]} if isinstance(known.get("prefer"), str) else {}
-    left = {name: value for name, value in options.items() if name not in Wishes.__dataclass_fields__}
-    return Wishes(**known), left
 
 
 def promised(requirements: Sequence[Requirement], counts: ClassCounts) -> dict[str, Score]:

@@ -1,37 +1,126 @@
-"""The jobs by name: each takes a table or a history, as a frame or a file, and gives a result.
+"""The public functions: each takes a table or a history, as a frame or a file, and returns a result.
 
-A job that takes both looks up the kind of what it is given in KINDS, where each kind has its own function.
+The overloads state every keyword with its type and default, for each kind of data; `help` and notebooks show them
+together. What is done stands in the files beside this one, a function for each kind.
 """
 
 from __future__ import annotations
 
-import importlib
+import functools
 import inspect
-from collections.abc import Callable
-from typing import Any
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, Unpack, cast, overload
 
-from tokumei.core.errors import InputError, nearest
-from tokumei.core.text import Text
+from tokumei.core.errors import InputError
 from tokumei.data.history import History
 from tokumei.data.table import Table
+from tokumei.tasks.request import DEFAULT_METHOD, PerColumn, ReleaseRequest, Requirements, refuse_unknown
 
-# For each job the function of each kind of data, as "module:function"; imported when it is first called.
-KINDS: dict[str, dict[str, str]] = {
-    "audit": {"Table": "audit_table:audit_table", "TableRelease": "audit_table:audit_release"},
-    "anonymize": {"Table": "anonymize_table:anonymize_table", "History": "anonymize_history:anonymize_history"},
-    "attack": {"Table": "attack_table:attack_table", "History": "attack_history:attack_history"},
-    "attack a release": {"Table": "attack_table:attack_release"},
-    "measure": {"Table": "measure_table:measure_table", "History": "measure_history:measure_history"},
-    "harden": {"Table": "harden_table:harden_table", "History": "harden_history:harden_history"},
-    "harden a release": {"Table": "harden_table:harden_release"},
-    "compare": {"Table": "compare_table:compare_table"},
-    "predict": {"Table": "predict_table:predict_table"},
-    "sweep": {"History": "report_history:sweep_history"},
-    "knowledge": {"History": "knowledge_history:knowledge_history"},
-}
+if TYPE_CHECKING:
+    from tokumei.attacks.history_threat import HistoryThreat
+    from tokumei.attacks.registry import DisclosureAttack, HistoryAttack
+    from tokumei.attacks.threat_model import KnownMethod
+    from tokumei.data.knowledge import Draw
+    from tokumei.measures.losses import Loss
+    from tokumei.measures.registry import HistoryUtility, TableUtility
+    from tokumei.measures.requirement import Requirement
+    from tokumei.methods.registry import HistoryAnonymizer, TableAnonymizer
+    from tokumei.predictors.quadrants import Rule
+    from tokumei.tasks.attack_history import Guesses
+    from tokumei.tasks.attack_table import TableAttack
+    from tokumei.tasks.audit_table import TableAudit
+    from tokumei.tasks.compare_table import MethodComparison
+    from tokumei.tasks.harden_history import Hardened
+    from tokumei.tasks.harden_table import HardenedTable
+    from tokumei.tasks.history_release import HistoryRelease
+    from tokumei.tasks.knowledge_history import Knowledge
+    from tokumei.tasks.measure_history import HistoryUse
+    from tokumei.tasks.measure_table import TableUse
+    from tokumei.tasks.options import (
+        HistoryAttackOptions,
+        HistoryMeasureOptions,
+        HistoryMethodOptions,
+        TableAttackOptions,
+        TableMeasureOptions,
+        TableMethodOptions,
+        ThreatOptions,
+    )
+    from tokumei.tasks.predict_table import NodePredictions
+    from tokumei.tasks.report_history import Sweep
+    from tokumei.tasks.table_release import TableRelease
+    from tokumei.tasks.threat_history import ThreatReport
+    from tokumei.tasks.unicity_history import Unicity
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-def audit(table: Any, qi: Any = None, **options: Any) -> Any:
+class HasColumns(Protocol):
+    """A pandas, Polars or Arrow frame."""
+
+    @property
+    def columns(self) -> Any:
+        """Its columns, or their names."""
+
+
+# What a table is read from: a frame, columns by name, or a file.
+Frame = HasColumns | Mapping[str, Sequence[Any]] | Path | str
+
+
+# Names of columns; a column of a frame that was never given names has a number.
+Names = Sequence[str | int] | str
+
+
+def public(function: F) -> F:
+    """Refuse a misspelt keyword with the nearest name, and show the keywords of all overloads in `help`."""
+    stated = [inspect.signature(one) for one in typing.get_overloads(function) or [function]]
+    merged: dict[str, inspect.Parameter] = {}
+    for part in (part for one in stated for part in one.parameters.values()):
+        merged.setdefault(part.name, part)
+    takes_more = any(part.kind is part.VAR_KEYWORD for part in merged.values())
+    names = [part.name for part in merged.values() if part.kind is not part.VAR_KEYWORD]
+
+    @functools.wraps(function)
+    def run(*given: Any, **options: Any) -> Any:
+        if not takes_more:
+            refuse_unknown({one: options[one] for one in options if one not in names}, names, function.__name__)
+        return function(*given, **options)
+
+    returns = " | ".join(dict.fromkeys(str(one.return_annotation) for one in stated))
+    parts = sorted(merged.values(), key=lambda part: part.kind)
+    run.__signature__ = inspect.Signature(parts, return_annotation=returns)  # type: ignore[attr-defined]
+    return cast("F", run)
+
+
+@public
+def audit(
+    table: Table | TableRelease | Frame,
+    qi: Names | None = None,
+    *,
+    sensitive: Names = (),
+    k: int | None = None,
+    preset: str | None = None,
+    l_diversity: PerColumn | None = None,
+    t_closeness: PerColumn | None = None,
+    alpha_k: PerColumn | None = None,
+    beta_likeness: PerColumn | None = None,
+    delta_disclosure: PerColumn | None = None,
+    k_map: int | None = None,
+    delta_presence: float | str | tuple[object, ...] | None = None,
+    population: Any = None,
+    missing_is_a_value: bool = False,
+    requirements_given: Sequence[Requirement] = (),
+    against: Any = (),
+    person: str | None = None,
+    rows: Any = None,
+    against_rows: Any = (),
+    in_order: bool = False,
+    original: Any = None,
+    recipe: Any = None,
+    threshold: float = 0.2,
+    hierarchies: Any = None,
+) -> TableAudit:
     """Measure how safe a table is as it stands, by every measure, and check what is stated.
 
     table: a `tk.Table`, what `tk.anonymize` gave, or a frame or file with its quasi-identifiers in `qi`.
@@ -45,9 +134,90 @@ def audit(table: Any, qi: Any = None, **options: Any) -> Any:
     >>> tk.audit(t, k=2).holds
     False
     """
-    return _run("audit", _with_roles(table, qi, options), options)
+    from tokumei.tasks.audit_table import audit_table, released_table
+    from tokumei.tasks.table_release import TableRelease
+
+    if isinstance(table, TableRelease):
+        if against and table.rows is not None and person is None and rows is None and not in_order:
+            rows = table.rows + 1
+        data: Any = released_table(table)
+    else:
+        data = _table(_with_roles(table, qi, sensitive))
+    asked = Requirements(
+        k=k,
+        preset=preset,
+        l_diversity=l_diversity,
+        t_closeness=t_closeness,
+        alpha_k=alpha_k,
+        beta_likeness=beta_likeness,
+        delta_disclosure=delta_disclosure,
+        k_map=k_map,
+        delta_presence=delta_presence,
+        population=population,
+        missing_is_a_value=missing_is_a_value,
+        requirements_given=requirements_given,
+    )
+    return audit_table(
+        data,
+        asked,
+        against=against,
+        person=person,
+        rows=rows,
+        against_rows=against_rows,
+        in_order=in_order,
+        original=original,
+        recipe=recipe,
+        threshold=threshold,
+        hierarchies=hierarchies,
+    )
 
 
+@overload
+def anonymize(
+    data: Table | Frame,
+    qi: Names | None = None,
+    *,
+    sensitive: Names = (),
+    k: int | None = None,
+    preset: str | None = None,
+    l_diversity: PerColumn | None = None,
+    t_closeness: PerColumn | None = None,
+    alpha_k: PerColumn | None = None,
+    beta_likeness: PerColumn | None = None,
+    delta_disclosure: PerColumn | None = None,
+    k_map: int | None = None,
+    delta_presence: float | str | tuple[object, ...] | None = None,
+    population: Any = None,
+    missing_is_a_value: bool = False,
+    requirements_given: Sequence[Requirement] = (),
+    suppress: float = 0.0,
+    loss: str | Loss | None = None,
+    prices: Path | str | None = None,
+    weights: Mapping[str, float] | None = None,
+    prefer: Sequence[str] = (),
+    numeric: Sequence[str] | None = None,
+    hierarchies: Any = None,
+    method: str | TableAnonymizer = DEFAULT_METHOD,
+    keep: Sequence[str] = (),
+    keep_anyway: bool = False,
+    keep_order: bool = False,
+    seed: int | None = None,
+    reproducible: bool = False,
+    **options: Unpack[TableMethodOptions],
+) -> TableRelease: ...
+@overload
+def anonymize(
+    data: History,
+    *,
+    method: str | HistoryAnonymizer | None = None,
+    pipeline: Path | str | Mapping[str, Any] | None = None,
+    seed: int | None = None,
+    form: str = "table",
+    carry_anyway: bool = False,
+    hierarchy: Any = None,
+    **options: Unpack[HistoryMethodOptions],
+) -> HistoryRelease: ...
+@public
 def anonymize(data: Any, qi: Any = None, **options: Any) -> Any:
     """Anonymize a table or a history so that it keeps what is asked for, with as little loss as the method can.
 
@@ -67,9 +237,63 @@ def anonymize(data: Any, qi: Any = None, **options: Any) -> Any:
     >>> tk.anonymize(t, k=2)
     TableRelease(4 rows, 0 left out, by optimal, k 2, ncp 0)
     """
-    return _run("anonymize", _with_roles(data, qi, options), options)
+    data = _with_roles(data, qi, options.pop("sensitive", ()))
+    if isinstance(data, History):
+        from tokumei.tasks.anonymize_history import anonymize_history
+
+        return anonymize_history(data, **options)
+    from tokumei.tasks.anonymize_table import anonymize_table
+
+    return anonymize_table(_table(data, History), ReleaseRequest.of(options))
 
 
+@overload
+def attack(
+    original: Table | TableRelease | Frame,
+    release: Table | TableRelease | Frame | None = None,
+    attack: str | DisclosureAttack | Sequence[str | DisclosureAttack] | None = None,
+    *,
+    qi: Names | None = None,
+    sensitive: Names | str = (),
+    known: Sequence[str] = (),
+    known_share: float = 1.0,
+    numeric: Sequence[str] | None = None,
+    hierarchies: Any = None,
+    rows: Any = None,
+    in_order: bool = False,
+    earlier: Sequence[Any] = (),
+    earlier_rows: Sequence[Any] = (),
+    population: Any = None,
+    control: Any = None,
+    method: str | KnownMethod | None = None,
+    k: int | None = None,
+    seed: int = 1,
+    **options: Unpack[TableAttackOptions],
+) -> TableAttack: ...
+@overload
+def attack(
+    original: History | HistoryRelease,
+    release: History | HistoryRelease | Frame | None = None,
+    attack: str | HistoryAttack | None = None,
+    *,
+    threat: None = None,
+    customers: Sequence[str] | None = None,
+    hierarchy: Any = None,
+    **options: Unpack[HistoryAttackOptions],
+) -> Guesses: ...
+@overload
+def attack(
+    original: History | HistoryRelease,
+    release: History | HistoryRelease | Frame | None = None,
+    *,
+    threat: str | HistoryThreat,
+    attacks: Sequence[str] | None = None,
+    draws: int = 3,
+    seed: int = 1,
+    hierarchy: Any = None,
+    **options: Unpack[ThreatOptions],
+) -> ThreatReport: ...
+@public
 def attack(original: Any, release: Any = None, attack: Any = None, **options: Any) -> Any:
     """Attack a release as somebody would who knows people, by one attack or by all that what is given allows.
 
@@ -91,11 +315,47 @@ def attack(original: Any, release: Any = None, attack: Any = None, **options: An
     """
     named = [] if attack is None else [attack]
     if release is None and attack is not None and (isinstance(original, Table) or "qi" in options):
-        return _run("attack a release", _with_roles(original, options.pop("qi", None), options), options, *named)
+        from tokumei.tasks.attack_table import attack_release
+
+        released = _given_roles(original, options)
+        return attack_release(_table(released), *named, **options)
     original, release = _pair("attack", original, release, options)
-    return _run("attack", original, options, release, *named)
+    if isinstance(original, History):
+        from tokumei.tasks.attack_history import attack_history
+
+        return attack_history(original, release, *named, **options)
+    from tokumei.tasks.attack_table import attack_table
+
+    return attack_table(_table(original, History), release, *named, **options)
 
 
+@overload
+def measure(
+    original: Table | TableRelease | Frame,
+    release: Table | TableRelease | Frame | None = None,
+    measures: str | TableUtility | Sequence[str | TableUtility] | None = None,
+    *,
+    qi: Names | None = None,
+    sensitive: Names = (),
+    numeric: Sequence[str] | None = None,
+    hierarchies: Any = None,
+    rows: Any = None,
+    in_order: bool = False,
+    **options: Unpack[TableMeasureOptions],
+) -> TableUse: ...
+@overload
+def measure(
+    original: History | HistoryRelease,
+    release: History | HistoryRelease | Frame | None = None,
+    measures: str | HistoryUtility | Sequence[str | HistoryUtility] | None = None,
+    *,
+    master: Any = None,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    draws: int | None = None,
+    seed: int = 1,
+    **own: Unpack[HistoryMeasureOptions],
+) -> HistoryUse: ...
+@public
 def measure(original: Any, release: Any = None, measures: Any = None, **options: Any) -> Any:
     """Measure how much use a release lost, by every measure that its columns allow or by those that are named.
 
@@ -108,10 +368,62 @@ def measure(original: Any, release: Any = None, measures: Any = None, **options:
     0.0
     """
     original, release = _pair("measure", original, release, options)
-    return _run("measure", original, options, release, *([] if measures is None else [measures]))
+    if isinstance(original, History):
+        from tokumei.tasks.measure_history import measure_history
+
+        return measure_history(original, release, measures, **options)
+    from tokumei.tasks.measure_table import measure_table
+
+    return measure_table(_table(original, History), release, measures, **options)
 
 
-def harden(original: Any, release: Any = None, *, bound: float, **options: Any) -> Any:
+@overload
+def harden(
+    original: Table | TableRelease | Frame,
+    release: Table | TableRelease | Frame | None = None,
+    *,
+    bound: float,
+    qi: Names | None = None,
+    sensitive: Names = (),
+    attacks: Sequence[str] | None = None,
+    changes: Sequence[str] | None = None,
+    suppress: float = 0.05,
+    by_interval: bool = True,
+    minutes: float | None = None,
+    seed: int = 1,
+    known: Sequence[str] = (),
+    known_share: float = 1.0,
+    numeric: Sequence[str] | None = None,
+    hierarchies: Any = None,
+    rows: Any = None,
+    in_order: bool = False,
+    earlier: Sequence[Any] = (),
+    earlier_rows: Sequence[Any] = (),
+    population: Any = None,
+    control: Any = None,
+    method: str | None = None,
+    k: int | None = None,
+) -> HardenedTable: ...
+@overload
+def harden(
+    original: History | HistoryRelease,
+    release: History | HistoryRelease | Frame | None = None,
+    *,
+    bound: float,
+    pipeline: Path | str | None = None,
+    knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
+    draw: Draw = "contest",
+    draws: int = 1,
+    attacks: Sequence[str] | None = None,
+    minutes: float | None = None,
+    changes: Sequence[str] | None = None,
+    sample: int | None = None,
+    seed: int | None = None,
+    form: str = "table",
+    hierarchy: Any = None,
+) -> Hardened: ...
+@public
+def harden(original: Any, release: Any = None, **options: Any) -> Any:
     """Change a release no more than needed for every attack to find at most a share of the people.
 
     original: a `tk.Table` or a `tk.History`; a release that `tk.anonymize` gave may stand alone, and so may any
@@ -139,14 +451,48 @@ def harden(original: Any, release: Any = None, *, bound: float, **options: Any) 
     ['30-49', '30-49', '50-59', '50-59']
     """
     if release is None and (isinstance(original, Table) or "qi" in options):
-        table = _with_roles(original, options.pop("qi", None), options)
-        return _run("harden a release", table, {**options, "bound": bound})
+        from tokumei.tasks.harden_table import harden_release
+
+        table = _given_roles(original, options)
+        return _checked("harden", harden_release, _table(table), options)
     if "pipeline" not in options:
         original, release = _pair("harden", original, release, options)
-    return _run("harden", original, {**options, "bound": bound}, *([] if release is None else [release]))
+    if isinstance(original, History):
+        from tokumei.tasks.harden_history import harden_history
+
+        return _checked("harden", harden_history, original, options, release)
+    from tokumei.tasks.harden_table import harden_table
+
+    return _checked("harden", harden_table, _table(original, History), options, release)
 
 
-def compare(table: Any, qi: Any = None, **options: Any) -> Any:
+@public
+def compare(
+    table: Table | Frame,
+    qi: Names | None = None,
+    *,
+    sensitive: Names = (),
+    k: int | None = None,
+    preset: str | None = None,
+    l_diversity: PerColumn | None = None,
+    t_closeness: PerColumn | None = None,
+    alpha_k: PerColumn | None = None,
+    beta_likeness: PerColumn | None = None,
+    delta_disclosure: PerColumn | None = None,
+    k_map: int | None = None,
+    delta_presence: float | str | tuple[object, ...] | None = None,
+    population: Any = None,
+    missing_is_a_value: bool = False,
+    requirements_given: Sequence[Requirement] = (),
+    suppress: float = 0.0,
+    loss: str | Loss | None = None,
+    prices: Path | str | None = None,
+    weights: Mapping[str, float] | None = None,
+    prefer: Sequence[str] = (),
+    numeric: Sequence[str] | None = None,
+    hierarchies: Any = None,
+    methods: Sequence[str | TableAnonymizer] | str | None = None,
+) -> MethodComparison:
     """Run methods on one table, and compare what each found and what it cost.
 
     options: as for `tk.anonymize`, with `methods` in place of `method`.
@@ -156,10 +502,47 @@ def compare(table: Any, qi: Any = None, **options: Any) -> Any:
     >>> tk.compare(t, k=2, methods=["optimal", "mondrian"]).to_frame()["method"].to_list()
     ['optimal', 'mondrian']
     """
-    return _run("compare", _with_roles(table, qi, options), options)
+    from tokumei.tasks.compare_table import compare_table
+
+    asked = ReleaseRequest(
+        k=k,
+        preset=preset,
+        l_diversity=l_diversity,
+        t_closeness=t_closeness,
+        alpha_k=alpha_k,
+        beta_likeness=beta_likeness,
+        delta_disclosure=delta_disclosure,
+        k_map=k_map,
+        delta_presence=delta_presence,
+        population=population,
+        missing_is_a_value=missing_is_a_value,
+        requirements_given=requirements_given,
+        suppress=suppress,
+        loss=loss,
+        prices=prices,
+        weights=weights or {},
+        prefer=prefer,
+        numeric=numeric,
+        hierarchies=hierarchies,
+    )
+    return compare_table(_table(_with_roles(table, qi, sensitive)), asked, methods)
 
 
-def predict(table: Any, qi: Any = None, **options: Any) -> Any:
+@public
+def predict(
+    table: Table | Frame,
+    qi: Names | None = None,
+    *,
+    k: int = 2,
+    method: str | None = None,
+    levels: Mapping[str, int] | None = None,
+    limit: int = 20,
+    hierarchies: Any = None,
+    rule: Rule = "low",
+    largest: int | None = None,
+    n_nodes: int | None = None,
+    caution: float | None = None,
+) -> NodePredictions:
     """Predict the k of every node of a table from few counts, and compare it with the k that counting gives.
 
     options: `k` that a release must have, `method` (one predictor, all if not given), `levels` of one node; `largest`
@@ -171,10 +554,36 @@ def predict(table: Any, qi: Any = None, **options: Any) -> Any:
     >>> tk.predict(t, k=2).n_rows
     4
     """
-    return _run("predict", _with_roles(table, qi, options), options)
+    from tokumei.tasks.predict_table import predict_table
+
+    return predict_table(
+        _table(_with_roles(table, qi)),
+        k=k,
+        method=method,
+        levels=levels,
+        limit=limit,
+        hierarchies=hierarchies,
+        rule=rule,
+        largest=largest,
+        n_nodes=n_nodes,
+        caution=caution,
+    )
 
 
-def sweep(history: Any, out: Any = None, **options: Any) -> Any:
+@public
+def sweep(
+    history: History,
+    out: Path | str | None = None,
+    *,
+    grid: Path | str | Mapping[str, Any] | None = None,
+    knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
+    attacks: Sequence[str] | None = None,
+    minutes: float | None = None,
+    draw: Draw = "contest",
+    sample: int | None = None,
+    seed: int = 0,
+    hierarchy: Any = None,
+) -> Sweep:
     """Anonymize a history in many ways and compare the use that each loses with the customers that are found.
 
     history: a `tk.History`.
@@ -188,9 +597,38 @@ def sweep(history: Any, out: Any = None, **options: Any) -> Any:
     >>> tk.sweep(h, attacks=["s1"], grid={"monthly": {"step": [{"method": "pseudonyms", "lifetime": 1}]}})
     Sweep(1 ways, 1 on the frontier)
     """
-    return _run("sweep", history, options, *([] if out is None else [out]))
+    from tokumei.tasks.report_history import sweep_history
+
+    return sweep_history(
+        _history(history),
+        out,
+        grid=grid,
+        knowledge=knowledge,
+        attacks=attacks,
+        minutes=minutes,
+        draw=draw,
+        sample=sample,
+        seed=seed,
+        hierarchy=hierarchy,
+    )
 
 
+@overload
+def knowledge(
+    history: History, release: History | HistoryRelease | Frame | None = None, *, weight: str = "usual"
+) -> Knowledge: ...
+@overload
+def knowledge(
+    history: History,
+    release: None = None,
+    *,
+    unicity: Literal[True],
+    points: int = 10,
+    draws: int = 5,
+    exactness: Sequence[str] | None = None,
+    seed: int = 0,
+) -> Unicity: ...
+@public
 def knowledge(history: Any, release: Any = None, **options: Any) -> Any:
     """Measure what each kind of knowledge of a purchase is worth to an attacker, beside what theory says.
 
@@ -203,59 +641,59 @@ def knowledge(history: Any, release: Any = None, **options: Any) -> Any:
     >>> tk.knowledge(h).risks[1].value
     0.6666666666666666
     """
-    return _run("knowledge", history, options, *([] if release is None else [release]))
+    from tokumei.tasks.knowledge_history import knowledge_history
+
+    return knowledge_history(_history(history), release, **options)
 
 
-def _with_roles(data: Any, qi: Any, options: dict[str, Any]) -> Any:
+def _table(data: Any, *others: type) -> Table:
+    """Return a table, or refuse whatever else was given."""
+    if isinstance(data, Table):
+        return data
+    wanted = " or ".join(f"a tk.{kind.__name__}" for kind in (Table, *others))
+    raise InputError.of(f"{wanted}, as tk.Table(data, qi=['age'])", value=_kind(data))
+
+
+def _history(data: Any) -> History:
+    if isinstance(data, History):
+        return data
+    raise InputError.of("a tk.History", value=_kind(data))
+
+
+def _with_roles(data: Any, qi: Any, sensitive: Any = ()) -> Any:
     """Convert a frame or file with quasi-identifiers to a table; what has roles already takes no others."""
     if qi is None:
         return data
     if type(data).__module__.startswith("tokumei."):
-        expected = f"no quasi-identifiers beside {_said(data)}; all else is named, as k=5"
+        expected = f"no quasi-identifiers beside {_kind(data)}; all else is named, as k=5"
         raise InputError.of(expected, option="qi", value=qi)
-    return Table(data, qi, options.pop("sensitive", ()))
+    return Table(data, qi, sensitive)
+
+
+def _given_roles(data: Any, options: dict[str, Any]) -> Any:
+    """Take the roles out of the keywords, where there are any: an attack has a sensitive column of its own."""
+    return _with_roles(data, options.pop("qi"), options.pop("sensitive", ())) if "qi" in options else data
 
 
 def _pair(job: str, original: Any, release: Any, options: dict[str, Any]) -> tuple[Any, Any]:
     """Return an original and its release; a release that knows its original may stand alone."""
-    original = _with_roles(original, options.pop("qi", None), options)
+    original = _given_roles(original, options)
     if release is not None:
         return original, release
     known = getattr(original, "original", None)
     if isinstance(known, (Table, History)):
         return known, original
-    raise InputError.of(f"an original and its release, as tk.{job}(t, r)", value=_said(original))
+    raise InputError.of(f"an original and its release, as tk.{job}(t, r)", value=_kind(original))
 
 
-def _run(job: str, data: Any, options: dict[str, Any], *more: Any) -> Any:
-    """Call the function of the kind that was given, all else is one clear error."""
-    kinds = KINDS[job]
-    for one in type(data).__mro__:
-        if one.__name__ in kinds and one.__module__.startswith("tokumei."):
-            found: Callable[..., Any] = _function(kinds[one.__name__])
-            _check_options(job, found, options)
-            return found(data, *more, **options)
-    wanted = " or ".join(f"a tk.{kind}" for kind in kinds if kind in ("Table", "History"))
-    expected = f"{wanted}, as tk.Table(data, qi=['age'])" if "Table" in kinds else wanted
-    raise InputError.of(expected, value=_said(data))
+def _checked(job: str, function: Callable[..., Any], data: Any, options: Mapping[str, Any], *more: Any) -> Any:
+    """Call the function of a kind of data, which may lack a keyword that another kind has."""
+    named = [one.name for one in inspect.signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
+    refuse_unknown({name: value for name, value in options.items() if name not in named}, named, job)
+    return function(data, *more, **options)
 
 
-def _check_options(job: str, function: Callable[..., Any], options: dict[str, Any]) -> None:
-    """Refuse a keyword that a function does not know, with the nearest name, unless it looks at the rest itself."""
-    known = inspect.signature(function).parameters
-    if any(one.kind is one.VAR_KEYWORD for one in known.values()):
-        return
-    named = [name for name, one in known.items() if one.kind is one.KEYWORD_ONLY]
-    for option in options:
-        if option not in named:
-            near = nearest(option, named)
-            raise InputError.of(
-                Text("an option of {what}: {names}", what=job, names=repr(near) if near else ", ".join(named)),
-                value=option,
-            )
-
-
-def _said(data: Any) -> str:
+def _kind(data: Any) -> str:
     """Name the kind of what was given: a tk.Table, or another library's with its home."""
     kind = type(data)
     if kind in (Table, History):
@@ -263,9 +701,3 @@ def _said(data: Any) -> str:
     return (
         kind.__name__ if kind.__module__.startswith(("tokumei.", "builtins")) else f"{kind.__module__}.{kind.__name__}"
     )
-
-
-def _function(home: str) -> Callable[..., Any]:
-    module, _, name = home.partition(":")
-    found: Callable[..., Any] = getattr(importlib.import_module(f"tokumei.tasks.{module}"), name)
-    return found

@@ -31,11 +31,14 @@ from tokumei.tasks.audit_releases import (
     describe_comparison,
     quasi_identifiers_of_each,
 )
+from tokumei.tasks.goal import requirements_of
 from tokumei.tasks.hierarchies import given_hierarchies
 from tokumei.tasks.kept_columns import ColumnUniqueness, uniqueness_on
-from tokumei.tasks.request import Asked, refuse_unknown, split_asked
+from tokumei.tasks.request import Requirements
 from tokumei.tasks.table_release import TableRelease
 
+# Where nothing is asked for.
+NOTHING = Requirements()
 MISSING_COUNTS = "A missing sensitive value counts as a value of its own, as asked for."
 NOT_MATCHED = Matching()
 ONLY_COUNTED = (
@@ -119,28 +122,22 @@ class TableAudit(Result):
 
 def audit_table(
     table: Table,
+    asked: Requirements = NOTHING,
     *,
     against: Any = (),
     person: str | None = None,
     rows: Any = None,
     against_rows: Any = (),
     in_order: bool = False,
-    population: Any = None,
     original: Any = None,
     recipe: Any = None,
     threshold: float = 0.2,
     hierarchies: Any = None,
-    **options: Any,
 ) -> TableAudit:
-    """Measure a table in memory; see `tk.audit`."""
+    """Measure a table in memory, and check what is asked of it."""
     if not table.quasi_identifiers:
         raise InputError.of("a quasi-identifier or more, as tk.Table(data, qi=['age'])", file=table.name)
-    asked, left = split_asked(options, table.sensitive)
-    own = (
-        *("against", "person", "rows", "against_rows", "in_order", "population", "original", "recipe", "threshold"),
-        "hierarchies",
-    )
-    refuse_unknown(left, [*own, *Asked.__dataclass_fields__], "audit")
+    asked = asked.of_columns(table.sensitive)
     for column in asked.sensitive_columns():
         check_column(column, table.frame.columns, "a sensitive column", table.name)
     return audit_source(
@@ -151,7 +148,6 @@ def audit_table(
         name=table.name,
         against=_listed(against),
         matching=Matching(person, rows, _listed(against_rows), in_order),
-        population=population,
         original=original.frame if isinstance(original, Table) else original,
         recipe=recipe,
         threshold=threshold,
@@ -164,12 +160,11 @@ def audit_source(
     source: Any,
     attributes: Sequence[str],
     sensitive: Sequence[str],
-    asked: Asked,
+    asked: Requirements,
     *,
     name: str,
     against: Sequence[Any] = (),
     matching: Matching = NOT_MATCHED,
-    population: Any = None,
     original: Any = None,
     recipe: Any = None,
     threshold: float = 0.2,
@@ -196,24 +191,17 @@ def audit_source(
             check_column(column, present, "a sensitive column", name)
         listed = uniqueness_on(relation, present)
     counts = count_classes(source, attributes, sensitive=columns, engine=engine, reading=own)
-    everybody = None if population is None else count_beside(population, attributes, reading=reading)
+    everybody = None if asked.population is None else count_beside(asked.population, attributes, reading=reading)
     missing = asked.missing_is_a_value
     measured = audit(counts, population=everybody, hierarchies=trees, threshold=threshold, is_missing_a_value=missing)
     whole = None if original is None else count_beside(original, attributes, reading=reading, sensitive=columns)
-    stated = _stated(asked.requirements(trees, everybody), counts, whole) + _promised(recipe)
+    stated = _stated(requirements_of(asked, trees, everybody), counts, whole) + _promised(recipe)
     together = compare_releases([source, *against], by_file, columns, matching, reading=reading)
     if together is not None and asked.k is not None:
         stated.append(check_together(together, asked.k))
     roles = dict.fromkeys(attributes, "quasi-identifier") | dict.fromkeys(columns, "sensitive")
     seconds = round(time.perf_counter() - started, 4)
     return TableAudit(counts, measured, stated, listed, roles, missing, together, seconds, frame_kind)
-
-
-def audit_release(release: TableRelease, **options: Any) -> TableAudit:
-    """Measure a release with the roles of its original; it knows whose its rows are, to be compared with others."""
-    if options.get("against") and release.rows is not None and not {"person", "rows", "in_order"} & set(options):
-        options["rows"] = release.rows + 1
-    return audit_table(released_table(release), **options)
 
 
 def _listed(given: Any) -> list[Any]:

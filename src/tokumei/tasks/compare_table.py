@@ -19,14 +19,14 @@ from tokumei.data.table import Table
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
 from tokumei.methods.goal import Goal
-from tokumei.methods.registry import TABLE_ANONYMIZERS, LocalRecoder, Perturber, searches
+from tokumei.methods.registry import TABLE_ANONYMIZERS, LocalRecoder, Perturber, TableAnonymizer, searches
 from tokumei.methods.rows import release_rows
 from tokumei.methods.tables import decide
 from tokumei.predictors.predictor import PREDICTORS
-from tokumei.tasks.anonymize_table import known_of, split_wishes
-from tokumei.tasks.goal import Known, Trees, check_is_possible, goal_of, refuse_left, trees_of
+from tokumei.tasks.anonymize_table import known_of
+from tokumei.tasks.goal import Known, Trees, check_is_possible, goal_of, method_of, trees_of
 from tokumei.tasks.hierarchies import told_of_made
-from tokumei.tasks.request import split_asked
+from tokumei.tasks.request import ReleaseRequest
 
 LEFT_OUT = ("exhaustive",)
 SHOWN = ("loss", "k", "suppressed", "nodes_checked", "classes_checked", "seconds")
@@ -119,29 +119,26 @@ class MethodComparison(Result):
 
 
 def compare_table(
-    table: Table, *, methods: Sequence[str] | None = None, hierarchies: Any = None, **options: Any
+    table: Table, request: ReleaseRequest, methods: Sequence[str | TableAnonymizer] | str | None = None
 ) -> MethodComparison:
-    """Run methods on one table; see `tk.compare`."""
-    known = known_of(table, hierarchies)
-    return compare_source(table.frame, known, methods=methods, frame_kind=table.kind, **options)
+    """Run methods on one table; all that generalize if none are named."""
+    asked = request.of_columns(table.sensitive)
+    return compare_source(table.frame, known_of(table, asked), asked, methods, frame_kind=table.kind)
 
 
 def compare_source(
     source: Any,
     known: Known,
+    asked: ReleaseRequest,
+    methods: Sequence[str | TableAnonymizer] | str | None = None,
     *,
-    methods: Sequence[str] | None = None,
     engine: str = "local",
     frame_kind: str = "polars",
-    **options: Any,
 ) -> MethodComparison:
     """Run methods on a frame, a file or a table of an engine."""
-    asked, left = split_asked(options, known.sensitive)
-    wishes, left = split_wishes(left)
-    optimal = TABLE_ANONYMIZERS.make("optimal")
-    refuse_left(left, optimal, ("methods", "hierarchies", *asked.__dataclass_fields__), "compare")
+    optimal, asked = method_of(asked)
     trees = trees_of(known, optimal, asked)
-    goal = goal_of(known, optimal, asked, wishes, trees)
+    goal = goal_of(known, optimal, asked, trees)
     named = [methods] if isinstance(methods, str) else methods
     made = _methods(_usual(goal) if named is None else named)
     columns = list(trees.of_columns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -16,7 +16,9 @@ from tokumei.core.wording import counted
 from tokumei.data.table import Table
 from tokumei.report.sweep import frontier as unbeaten
 from tokumei.tasks.anonymize_table import anonymize_table
+from tokumei.tasks.request import ReleaseRequest
 
+NOTHING = ReleaseRequest()
 # Twelve releases by one method: enough to see where safety begins to cost.
 USUAL_KS, USUAL_SHARES = (2, 3, 5, 10, 20, 50), (0.0, 0.05)
 FOUND = (
@@ -72,12 +74,12 @@ def frontier_table(
     shares: Sequence[float] = USUAL_SHARES,
     methods: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int = 0,
-    **asked: Any,
+    asked: ReleaseRequest = NOTHING,
 ) -> TableFrontier:
     """Anonymize a table by each method for each k and each share that may be left out, and compare the releases.
 
     methods: options by the name of the method; `optimal` if not given.
-    asked: what else every release must hold, as `l_diversity`; `k` and `suppress` are what is varied.
+    asked: what else every release must hold; its k, its share and its method are what is varied.
 
     >>> import tokumei as tk
     >>> people = tk.Table({"age": [30, 31, 52, 53]}, qi=["age"])
@@ -90,7 +92,10 @@ def frontier_table(
     made: list[dict[str, Any]] = []
     with step("trying releases", len(ways)) as bar:
         for (name, options), k, share in ways:
-            made.append({"method": name, "k": k, "suppress": share} | _try(table, name, options, k, share, seed, asked))
+            made.append(
+                {"method": name, "k": k, "suppress": share}
+                | _try(table, replace(asked, method=name, options=options, k=k, suppress=share, seed=seed))
+            )
             bar.advance()
     lines = pl.DataFrame(
         {"utility": [one.get("loss") for one in made], "found": [one.get("found") for one in made]},
@@ -102,12 +107,10 @@ def frontier_table(
     return TableFrontier(table.n_rows, loss_name, made, table.kind)
 
 
-def _try(
-    table: Table, name: str, options: Mapping[str, Any], k: int, share: float, seed: int, asked: Mapping[str, Any]
-) -> dict[str, Any]:
+def _try(table: Table, asked: ReleaseRequest) -> dict[str, Any]:
     """Return what one release lost and how many people are found in it, or why there is none."""
     try:
-        done = anonymize_table(table, method=name, k=k, suppress=share, seed=seed, **asked, **options).to_dict()
+        done = anonymize_table(table, asked).to_dict()
     except CannotAnonymize as error:
         return {"error": error.text}
     told = {key: done.get(key) for key in ("loss", "loss_name", "suppressed", "classes", "levels")}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import polars as pl
@@ -20,6 +20,8 @@ from tokumei.engines.engine import connect
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.leaves import are_numbers
 from tokumei.measures.losses import LOSSES, Loss
+from tokumei.measures.presets import preset
+from tokumei.measures.requirement import SAFETY, Requirement
 from tokumei.methods.goal import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS, LocalRecoder, Perturber, TableAnonymizer, TableSearch
 from tokumei.tasks.hierarchies import (
@@ -30,28 +32,13 @@ from tokumei.tasks.hierarchies import (
     is_of_numbers,
     made_hierarchy,
 )
-from tokumei.tasks.request import Asked, refuse_unknown
+from tokumei.tasks.request import ReleaseRequest, Requirements, number_of, refuse_unknown
 
 # Names that people type for a loss.
 SHORT_NAMES = {"dm": "discernibility", "acs": "average-class-size"}
 DEFAULT_LOSS = "ncp"
-DEFAULT_METHOD = "optimal"
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """How a release is to be made, beside its requirements."""
-
-    suppress: Any = 0.0
-    loss: Any = None
-    prices: Any = None
-    weights: Mapping[str, float] = field(default_factory=dict)
-    prefer: Sequence[str] = ()
-    population: Any = None
-
-    def __post_init__(self) -> None:
-        if isinstance(self.suppress, str) or not 0 <= self.suppress <= 1:
-            raise InputError.of("a share of rows from 0 to 1", option="suppress", value=self.suppress)
+# Whose shares count where rows are left out.
+WHOSE = ("both", "original", "release")
 
 
 @dataclass(frozen=True)
@@ -120,19 +107,20 @@ def counted_on_engine(
     return Known(relation.name, columns, qi, counts.domain, hierarchies, numeric, reading), counts
 
 
-def method_of(method: Any, options: Mapping[str, Any]) -> tuple[TableAnonymizer, dict[str, Any]]:
-    """Return the method by name or part, and the options left that are not its own."""
-    if not isinstance(method, str):
-        if not isinstance(method, (TableSearch, LocalRecoder, Perturber)):
-            raise InputError.of("a method for tables by its name", option="method", value=type(method).__name__)
-        return method, dict(options)
-    known = {option.name for option in part_options(TABLE_ANONYMIZERS.get(method))}
-    own = {name: value for name, value in options.items() if name in known}
-    return TABLE_ANONYMIZERS.make(method, **own), {name: options[name] for name in options if name not in known}
+def method_of(asked: ReleaseRequest) -> tuple[TableAnonymizer, ReleaseRequest]:
+    """Return the method, and the request that it is to meet.
 
-
-def with_own_k(method: TableAnonymizer, asked: Asked) -> tuple[TableAnonymizer, Asked]:
-    """Hand the k that is asked to a method that promises one of its own, and ask it of classes no longer."""
+    The k that is asked is handed to a method that promises one of its own, and asked of classes no longer.
+    """
+    method = asked.method
+    if isinstance(method, str):
+        made = TABLE_ANONYMIZERS.get(method)
+        _refuse_options(asked, made)
+        method = TABLE_ANONYMIZERS.make(method, **asked.options)
+    elif not isinstance(method, (TableSearch, LocalRecoder, Perturber)):
+        raise InputError.of("a method for tables by its name", option="method", value=type(method).__name__)
+    else:
+        _refuse_options(asked, None)
     if asked.k is None or not getattr(method, "has_own_k", False):
         return method, asked
     usual = next(option.default for option in part_options(type(method)) if option.name == "k")
@@ -142,7 +130,7 @@ def with_own_k(method: TableAnonymizer, asked: Asked) -> tuple[TableAnonymizer, 
     return replace(method, k=asked.k), replace(asked, k=None)  # type: ignore[type-var]
 
 
-def trees_of(known: Known, method: TableAnonymizer, asked: Asked) -> Trees:
+def trees_of(known: Known, method: TableAnonymizer, asked: Requirements) -> Trees:
     """Return the hierarchies that a method needs: those given, and made ones where none was named.
 
     A local recoding takes numbers as they are. A folder is meant to hold one for each column, and one that it lacks is
@@ -170,15 +158,15 @@ def trees_of(known: Known, method: TableAnonymizer, asked: Asked) -> Trees:
     return Trees({name: found[name] for name in wanted if name in found}, made, numeric, of_sensitive)
 
 
-def goal_of(known: Known, method: TableAnonymizer, asked: Asked, wishes: Wishes, trees: Trees) -> Goal:
-    """Make what is asked of a method."""
-    check_loss(method, wishes.loss)
+def goal_of(known: Known, method: TableAnonymizer, asked: ReleaseRequest, trees: Trees) -> Goal:
+    """Return what is asked of a method, checked against the columns of the table."""
+    check_loss(method, asked.loss)
     everybody: ClassCounts | None = None
-    if wishes.population is not None:
+    if asked.population is not None:
         if not asked.needs_population:
             raise InputError.of("k-map or δ-presence, which a population is for", option="population")
-        everybody = count_beside(wishes.population, known.quasi_identifiers, reading=known.reading)
-    for what, columns in (("weights", wishes.weights), ("prefer", wishes.prefer), ("numeric", known.numeric or ())):
+        everybody = count_beside(asked.population, known.quasi_identifiers, reading=known.reading)
+    for what, columns in (("weights", asked.weights), ("prefer", asked.prefer), ("numeric", known.numeric or ())):
         for column in columns:
             check_column(column, known.columns, what, known.name)
     for column in asked.sensitive_columns():
@@ -187,14 +175,95 @@ def goal_of(known: Known, method: TableAnonymizer, asked: Asked, wishes: Wishes,
             expected = "one role a column, not quasi-identifier and sensitive"
             raise InputError.of(expected, file=known.name, column=column)
     return Goal(
-        requirements=asked.requirements(trees.of_sensitive, everybody),
-        loss=loss_of(wishes.loss, wishes.prices),
+        requirements=requirements_of(asked, trees.of_sensitive, everybody),
+        loss=loss_of(asked.loss, asked.prices),
         method=method,
-        suppression=wishes.suppress,
-        weights={name: float(value) for name, value in wishes.weights.items()},
+        suppression=asked.suppress,
+        weights={name: float(value) for name, value in asked.weights.items()},
         numeric=trees.numeric if known.numeric is None else list(known.numeric),
-        preference=list(wishes.prefer),
+        preference=list(asked.prefer),
     )
+
+
+def requirements_of(
+    asked: Requirements, hierarchies: Mapping[str, Hierarchy], population: ClassCounts | None = None
+) -> list[Requirement]:
+    """Make the requirements that are asked for; `hierarchies` may hold those of sensitive columns."""
+    made: list[Requirement] = [] if asked.preset is None else list(preset(asked.preset).requirements())
+    if asked.k is not None:
+        made.append(SAFETY.make("k-anonymity", k=asked.k))
+    missing = {"is_missing_a_value": asked.missing_is_a_value}
+    for column, number, kinds in _levels(asked, "l_diversity"):
+        options = {"sensitive": column, "l": number, **_diversity_kind(kinds, column)}
+        made.append(SAFETY.make("l-diversity", **options, **missing))
+    for column, number, kinds in _levels(asked, "t_closeness"):
+        distance, against = _kind_and_whose(kinds, ("equal", "ordered", "hierarchical"), "t_closeness", column)
+        options = {"sensitive": column, "t": number, "distance": distance, "hierarchy": hierarchies.get(column)}
+        made.append(SAFETY.make("t-closeness", **options, **missing, against=against))
+    for column, number, kinds in _levels(asked, "alpha_k"):
+        if kinds:
+            raise InputError.of("nothing after the number", option=f"alpha_k {column}", value=":".join(kinds))
+        made.append(SAFETY.make("alpha-k", sensitive=column, alpha=number, k=asked.k or 1, **missing))
+    for column, number, kinds in _levels(asked, "beta_likeness"):
+        kind, against = _kind_and_whose(kinds, ("basic", "enhanced"), "beta_likeness", column)
+        options = {"sensitive": column, "beta": number, "kind": kind, "against": against}
+        made.append(SAFETY.make("beta-likeness", **options, **missing))
+    for column, number, kinds in _levels(asked, "delta_disclosure"):
+        against, *rest = kinds or WHOSE[:1]
+        if rest or against not in WHOSE:
+            expected = f"{' or '.join(WHOSE)} after the number"
+            raise InputError.of(expected, option=f"delta_disclosure {column}", value=":".join(kinds))
+        options = {"sensitive": column, "delta": number, "against": against}
+        made.append(SAFETY.make("delta-disclosure", **options, **missing))
+    return [*made, *_of_population(asked, population), *asked.requirements_given]
+
+
+def _levels(asked: Requirements, name: str) -> list[tuple[str, float, list[str]]]:
+    """Read the columns of one kind of requirement: each with its number and what follows it."""
+    found = []
+    for column, given in (getattr(asked, name) or {}).items():
+        # A list holds several for one column, a tuple a number and its kind.
+        for one in given if isinstance(given, list) else [given]:
+            parts = one if isinstance(one, tuple) else str(one).split(":")
+            number, *kinds = (str(part) for part in parts)
+            found.append((column, number_of(number, f"{name} {column}"), kinds))
+    return found
+
+
+def _of_population(asked: Requirements, population: ClassCounts | None) -> list[Requirement]:
+    if not asked.needs_population:
+        return []
+    if population is None:
+        raise InputError.of("a population, which k-map and δ-presence need", option="population")
+    made: list[Requirement] = []
+    if asked.k_map is not None:
+        made.append(SAFETY.make("k-map", population=population, k=asked.k_map))
+    if asked.delta_presence is not None:
+        given = asked.delta_presence
+        low, mark, high = given if isinstance(given, tuple) and len(given) == 3 else str(given).rpartition(":")
+        ends = {"delta_max": number_of(high, "delta_presence")}
+        ends |= {"delta_min": number_of(low, "delta_presence")} if mark else {}
+        made.append(SAFETY.make("delta-presence", population=population, **ends))
+    return made
+
+
+def _diversity_kind(kinds: list[str], column: str) -> dict[str, Any]:
+    kind, *rest = kinds or ["distinct"]
+    if kind == "recursive" and len(rest) == 1:
+        return {"kind": kind, "c": number_of(rest[0], f"l_diversity {column}")}
+    if kind not in ("distinct", "entropy") or rest:
+        expected = "distinct, entropy or recursive:C after the number"
+        raise InputError.of(expected, option=f"l_diversity {column}", value=":".join(kinds))
+    return {"kind": kind}
+
+
+def _kind_and_whose(kinds: list[str], known: Sequence[str], name: str, column: str) -> tuple[str, str]:
+    """Read a kind and whose shares classes are compared with, the first of each if not given."""
+    kind, against, *rest = [*kinds, *("", "")[len(kinds) :]]
+    if rest or (kind and kind not in known) or (against and against not in WHOSE):
+        expected = f"{' or '.join(known)} after the number, then {' or '.join(WHOSE)}"
+        raise InputError.of(expected, option=f"{name} {column}", value=":".join(kinds))
+    return kind or known[0], against or WHOSE[0]
 
 
 def loss_of(loss: Any, prices: Any = None) -> Loss:
@@ -214,7 +283,7 @@ def check_loss(method: TableAnonymizer, loss: Any) -> None:
         raise InputError.of("ncp, which methods that do not search levels are measured by", option="loss", value=loss)
 
 
-def check_is_possible(n_rows: int, asked: Asked, name: str) -> None:
+def check_is_possible(n_rows: int, asked: Requirements, name: str) -> None:
     """Raise for what no release of so many rows can hold."""
     if not n_rows:
         raise InputError.of("a table with a row or more", file=name, value="no rows")
@@ -228,11 +297,11 @@ def check_is_possible(n_rows: int, asked: Asked, name: str) -> None:
         )
 
 
-def refuse_left(left: Mapping[str, Any], method: Any, known: Iterable[str], job: str) -> None:
-    """Raise for options that neither a job nor its method knows, with the nearest name."""
-    if left:
-        own = [option.name for option in part_options(type(method))]
-        refuse_unknown(left, [*known, *own], job)
+def _refuse_options(asked: ReleaseRequest, method: type[TableAnonymizer] | None) -> None:
+    """Refuse options that the method does not have."""
+    own = [] if method is None else [option.name for option in part_options(method)]
+    left = {name: value for name, value in asked.options.items() if name not in own}
+    refuse_unknown(left, [*own, *(one.name for one in fields(ReleaseRequest) if one.name != "options")], "anonymize")
 
 
 def _numeric(known: Known, found: Mapping[str, Hierarchy]) -> list[str]:

@@ -18,7 +18,7 @@ from tokumei.measures.registry import HISTORY_UTILITIES, TABLE_UTILITIES
 from tokumei.methods.pipeline import pipeline_of
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.tasks.preparing import WAYS, Preparation
-from tokumei.tasks.request import OF_COLUMNS
+from tokumei.tasks.request import OF_COLUMNS, Kind, ReleaseRequest, Requirements, request_fields
 
 KINDS = ("table", "history")
 ROLES = ("identifier", "quasi-identifier", "sensitive", "other")
@@ -35,6 +35,8 @@ SECTIONS = (
     "bound",
     "output",
 )
+# What is asked of the rows that are written, and of how they are made, which stand in sections of their own.
+IN_OUTPUT = ("keep", "keep_anyway", "keep_order", "reproducible")
 MOST = 1_000_000_000
 # Several methods of a history, one after the other.
 PIPELINE = "pipeline"
@@ -122,6 +124,16 @@ class Job:
         """Return the columns of a role."""
         return [name for name, found in self.roles.items() if found == role]
 
+    def request(self, method: str, options: Mapping[str, Any], seed: int) -> ReleaseRequest:
+        """Return what is asked of the release of a table by one of the methods."""
+        more: dict[str, Any] = {"method": method, "options": options, "seed": seed}
+        return ReleaseRequest(**self.requirements, keep=list(self.keep), keep_anyway=self.keep_anyway, **more)
+
+    def promised(self) -> Requirements:
+        """Return what every class of the release must hold."""
+        own = {one.name for one in request_fields(Requirements)}
+        return Requirements(**{name: value for name, value in self.requirements.items() if name in own})
+
     def run(self, out: Path | str, *, force: bool = False) -> Any:
         """Do the job and write its results to a folder; what was done there before is not done again."""
         from tokumei.tasks.run_job import run_job
@@ -152,7 +164,7 @@ def _job(where: Where, found: Mapping[str, Any], folder: Path) -> Job:
         roles=_roles(where, found, kind),
         preparations=[_preparation(one, folder) for one in _listed(where, found, "prepare")],
         hierarchies=_hierarchies(where, found, folder),
-        requirements=_requirements(where, found, kind),
+        requirements=_requirements(where, found, kind, folder),
         methods=_methods(where, found, kind),
         threats=_threats(where, found, kind),
         measures=_measures(where, found, kind),
@@ -236,26 +248,37 @@ def _hierarchies(where: Where, found: Mapping[str, Any], folder: Path) -> dict[s
     return made
 
 
-def _requirements(where: Where, found: Mapping[str, Any], kind: str) -> dict[str, Any]:
+def _requirements(where: Where, found: Mapping[str, Any], kind: str, folder: Path) -> dict[str, Any]:
+    """Read what is asked of a release: the fields of its request that no other section has."""
     section = Section(where, "requirements", found.get("requirements", {}))
     if kind == "history":
         section.finish()
         return {}
-    asked: dict[str, Any] = {"suppress": section.number_between("suppress", 0, 1, 0.0)}
-    section.asked |= {"k", "k_map", *OF_COLUMNS, "preset", "loss", "delta_presence", "population", "missing_is_a_value"}
-    for name in ("k", "k_map"):
-        if name in section.found:
-            asked[name] = section.whole(name, 1, MOST)
-    for name in OF_COLUMNS:
-        if name in section.found:
-            asked[name] = dict(section.get(name, f"columns and numbers, as {name} = {{ illness = 2 }}", dict))
-    for name in ("preset", "loss", "delta_presence", "population"):
-        if name in section.found:
-            asked[name] = section.text(name)
-    if "missing_is_a_value" in section.found:
-        asked["missing_is_a_value"] = section.flag("missing_is_a_value", False)
+    asked: dict[str, Any] = {}
+    for one in request_fields(ReleaseRequest):
+        if one.name in IN_OUTPUT:
+            continue
+        section.asked.add(one.name)
+        if one.name in section.found:
+            asked[one.name] = _field(section, one.name, one.metadata["kind"], folder)
     section.finish()
     return asked
+
+
+def _field(section: Section, name: str, kind: Kind, folder: Path) -> Any:
+    """Read one field of a request as a TOML file has it."""
+    if kind == Kind.WHOLE:
+        return section.whole(name, 1, MOST)
+    if kind == Kind.SHARE:
+        return section.number_between(name, 0, 1)
+    if kind == Kind.FLAG:
+        return section.flag(name, False)
+    if kind == Kind.NAMES:
+        return list(section.names(name))
+    if kind in (Kind.LEVELS, Kind.WEIGHTS):
+        return dict(section.get(name, f"columns and numbers, as {name} = {{ illness = 2 }}", dict))
+    text = section.text(name)
+    return str(folder / text) if kind == Kind.FILE else text
 
 
 def _methods(where: Where, found: Mapping[str, Any], kind: str) -> list[tuple[str, Mapping[str, Any]]]:

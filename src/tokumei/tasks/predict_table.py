@@ -25,7 +25,7 @@ from tokumei.predictors.quadrants import Rule, is_served
 from tokumei.tasks.anonymize_table import known_of
 from tokumei.tasks.goal import Known, counted_on_engine, trees_of
 from tokumei.tasks.hierarchies import told_of_made
-from tokumei.tasks.request import Asked, whole_number
+from tokumei.tasks.request import ReleaseRequest, Requirements, whole_number
 
 LISTED = 30
 
@@ -141,7 +141,7 @@ def predict_table(
         raise InputError.of("a table with a row or more", file=table.name, value="no rows")
     fitting = {"largest": largest, "n_nodes": n_nodes, "caution": caution}
     predictors = _predictors(whole_number(k, "k"), method, rule, fitting)
-    known = known_of(table, hierarchies)
+    known = known_of(table, ReleaseRequest(hierarchies=hierarchies))
     compared, made = _compared(known, count_classes(table), predictors, levels)
     return NodePredictions(table.n_rows, k, compared, made, limit, table.kind, rule)
 
@@ -185,7 +185,7 @@ def _predictors(k: int, method: str | None, rule: str, fitting: Mapping[str, flo
 def _compared(
     known: Known, counts: ClassCounts, predictors: Mapping[str, Predictor], levels: Mapping[str, int] | None
 ) -> tuple[Comparison, Mapping[str, str]]:
-    trees = trees_of(known, TABLE_ANONYMIZERS.make("optimal"), Asked())
+    trees = trees_of(known, TABLE_ANONYMIZERS.make("optimal"), Requirements())
     lattice = Lattice.of(trees.of_columns)
     nodes = None if levels is None else [lattice.node(dict(levels))]
     return compare(lattice, counts, predictors, nodes=nodes), trees.made

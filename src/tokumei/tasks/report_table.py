@@ -19,10 +19,11 @@ from tokumei.data.table import Table
 from tokumei.report.document import Document
 from tokumei.report.dossier_pages import table_document
 from tokumei.tasks.attack_table import ANYBODY, attack_table
-from tokumei.tasks.audit_table import audit_table
+from tokumei.tasks.audit_table import NOTHING, audit_table
 from tokumei.tasks.legal import legal_pages
 from tokumei.tasks.measure_table import measure_table
 from tokumei.tasks.pairs import published
+from tokumei.tasks.request import Requirements
 from tokumei.tasks.step_store import file_hash
 from tokumei.tasks.table_profile import profile
 from tokumei.tasks.ways import without_times
@@ -68,7 +69,7 @@ def report_table(
     population_size: int | None = None,
     name: str | None = None,
     reading: Reading = AS_IT_IS,
-    **asked: Any,
+    asked: Requirements = NOTHING,
 ) -> TableReport:
     """Audit, attack and measure a release in every way that its columns allow.
 
@@ -81,7 +82,7 @@ def report_table(
     frame = given.table.frame
     both = {"rows": rows, "in_order": in_order, "hierarchies": hierarchies, "reading": reading}
     facts = getattr(release, "facts", {})
-    after = without_times(audit_table(given.table, original=original, **asked).to_dict())
+    after = without_times(audit_table(given.table, asked, original=original).to_dict())
     after["requirements"] += [
         {"requirement": name, "value": score.value, "holds": True}
         for name, score in getattr(release, "promises", {}).items()

@@ -1,45 +1,123 @@
-"""What a release must promise, as keywords: k=5, l_diversity={"illness": 2}, t_closeness={"income": "0.2:ordered"}."""
+"""What is asked of a release of a table: one request, from which every door makes what it offers.
+
+The fields of `Requirements` and `ReleaseRequest` are the keywords of `tk.anonymize`, the options of the commands, the
+keys of a job file and the fields of the workbench's form.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import Field, dataclass, field, fields, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.text import Text
 from tokumei.core.wording import choice_of
-from tokumei.engines.class_counts import ClassCounts
-from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.measures.presets import preset
-from tokumei.measures.requirement import MISSING_IS_A_VALUE, SAFETY, Requirement
 
-# Whose shares count where rows are left out.
-WHOSE = ("both", "original", "release")
-OF_COLUMNS = ("l_diversity", "t_closeness", "alpha_k", "beta_likeness", "delta_disclosure")
+if TYPE_CHECKING:
+    # The command line makes its options of the fields, and waits for none of these.
+    from tokumei.measures.losses import Loss
+    from tokumei.measures.requirement import Requirement
+    from tokumei.methods.registry import TableAnonymizer
+
+WHOSE_HELP = "WHOSE shares count where rows are left out: original, release or both (default)."
+# A number, or one with its kind, as "2:entropy" or (2, "entropy").
+Level = float | str | tuple[object, ...]
+# One for every sensitive column, or one or more by column.
+PerColumn = Level | Mapping[str, Level | list[Level]]
+DEFAULT_METHOD = "optimal"
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The requirements as asked for; those of columns by column: a number, or a number and its kind as "2:entropy"."""
+class Kind(StrEnum):
+    """How a field is written where only text, numbers and lists are."""
 
-    k: int | None = None
-    preset: str | None = None
-    l_diversity: Mapping[str, Any] | None = None
-    t_closeness: Mapping[str, Any] | None = None
-    alpha_k: Mapping[str, Any] | None = None
-    beta_likeness: Mapping[str, Any] | None = None
-    k_map: int | None = None
-    delta_presence: Any = None
-    delta_disclosure: Mapping[str, Any] | None = None
-    # Requirements given as objects.
-    requirements_given: Sequence[Requirement] = ()
-    missing_is_a_value: bool = MISSING_IS_A_VALUE
+    WHOLE = "a whole number"
+    SHARE = "a share"
+    TEXT = "text"
+    FILE = "a file"
+    FLAG = "yes or no"
+    NAMES = "columns"
+    WEIGHTS = "a number by column"
+    LEVELS = "a number and its kind by column"
+    # Given by Python alone, or put together from several options.
+    OBJECT = "an object"
+
+
+def about(kind: Kind, help: str = "", metavar: str | None = None) -> dict[str, Any]:  # noqa: A002 - as argparse has it.
+    """Return what is said of a field at every door."""
+    return {"kind": kind, "help": help, "metavar": metavar}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Requirements:
+    """What every class of a table must hold."""
+
+    k: int | None = field(default=None, metadata=about(Kind.WHOLE, "Fewest rows in a class."))
+    preset: str | None = field(
+        default=None,
+        metadata=about(Kind.TEXT, "A known standard: cheo-trusted-recipient, cheo-public-release or cheo-breach."),
+    )
+    l_diversity: PerColumn | None = field(
+        default=None, metadata=about(Kind.LEVELS, "KIND: distinct, entropy or recursive:C.", "COLUMN=L[:KIND]")
+    )
+    t_closeness: PerColumn | None = field(
+        default=None,
+        metadata=about(
+            Kind.LEVELS,
+            f"After T :KIND or :KIND:WHOSE. KIND: equal, ordered or hierarchical. {WHOSE_HELP}",
+            "COLUMN=T[:…]",
+        ),
+    )
+    alpha_k: PerColumn | None = field(
+        default=None, metadata=about(Kind.LEVELS, "(α,k)-anonymity, with the k of --k.", "COLUMN=ALPHA")
+    )
+    beta_likeness: PerColumn | None = field(
+        default=None,
+        metadata=about(
+            Kind.LEVELS, f"After BETA :KIND or :KIND:WHOSE. KIND: basic or enhanced. {WHOSE_HELP}", "COLUMN=BETA[:…]"
+        ),
+    )
+    delta_disclosure: PerColumn | None = field(
+        default=None,
+        metadata=about(
+            Kind.LEVELS, f"δ-disclosure privacy, in bits; after DELTA :WHOSE. {WHOSE_HELP}", "COLUMN=DELTA[:…]"
+        ),
+    )
+    k_map: int | None = field(default=None, metadata=about(Kind.WHOLE, "Fewest people of --population a record fits."))
+    delta_presence: float | str | tuple[object, ...] | None = field(
+        default=None, metadata=about(Kind.TEXT, "Share of each class of --population.", "[MIN:]MAX")
+    )
+    population: Any = field(
+        default=None, metadata=about(Kind.FILE, "Everybody, for --k-map and --delta-presence.", "FILE")
+    )
+    missing_is_a_value: bool = field(
+        default=False, metadata=about(Kind.FLAG, "Let a missing sensitive value count as one more value.")
+    )
+    requirements_given: Sequence[Requirement] = field(default=(), metadata=about(Kind.OBJECT))
+
+    def __post_init__(self) -> None:
+        for name in ("k", "k_map"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, whole_number(getattr(self, name), name))
 
     @property
     def needs_population(self) -> bool:
         """Whether everybody has to be counted too."""
         return self.k_map is not None or self.delta_presence is not None
+
+    def of_columns(self, sensitive: Sequence[str]) -> Self:
+        """Return the same with a column for each number: all sensitive ones for a number that names none."""
+        named: dict[str, Any] = {}
+        for name in OF_COLUMNS:
+            given = getattr(self, name)
+            if given is not None and not isinstance(given, Mapping):
+                if not sensitive:
+                    expected = f"a sensitive column: tk.Table(data, sensitive=['illness']), or {name}={{'illness': …}}"
+                    raise InputError.of(expected, option=name, value=given)
+                named[name] = dict.fromkeys(sensitive, given)
+        return replace(self, **named)
 
     def sensitive_columns(self) -> list[str]:
         """Return the columns that the requirements name, without making them."""
@@ -47,84 +125,78 @@ class Asked:
         given = [column for one in self.requirements_given for column in one.sensitive_columns]
         return list(dict.fromkeys([*named, *given]))
 
-    def requirements(
-        self, hierarchies: Mapping[str, Hierarchy], population: ClassCounts | None = None
-    ) -> list[Requirement]:
-        """Make the requirements; `hierarchies` may hold those of sensitive columns."""
-        made: list[Requirement] = [] if self.preset is None else list(preset(self.preset).requirements())
-        if self.k is not None:
-            made.append(SAFETY.make("k-anonymity", k=whole_number(self.k, "k")))
-        missing = {"is_missing_a_value": self.missing_is_a_value}
-        for column, number, kinds in self._of("l_diversity"):
-            options = {"sensitive": column, "l": number, **_diversity_kind(kinds, column)}
-            made.append(SAFETY.make("l-diversity", **options, **missing))
-        for column, number, kinds in self._of("t_closeness"):
-            distance, against = _kind_and_whose(kinds, ("equal", "ordered", "hierarchical"), "t_closeness", column)
-            options = {"sensitive": column, "t": number, "distance": distance, "hierarchy": hierarchies.get(column)}
-            made.append(SAFETY.make("t-closeness", **options, **missing, against=against))
-        for column, number, kinds in self._of("alpha_k"):
-            if kinds:
-                raise InputError.of("nothing after the number", option=f"alpha_k {column}", value=":".join(kinds))
-            made.append(SAFETY.make("alpha-k", sensitive=column, alpha=number, k=self.k or 1, **missing))
-        for column, number, kinds in self._of("beta_likeness"):
-            kind, against = _kind_and_whose(kinds, ("basic", "enhanced"), "beta_likeness", column)
-            options = {"sensitive": column, "beta": number, "kind": kind, "against": against}
-            made.append(SAFETY.make("beta-likeness", **options, **missing))
-        for column, number, kinds in self._of("delta_disclosure"):
-            against, *rest = kinds or WHOSE[:1]
-            if rest or against not in WHOSE:
-                expected = f"{' or '.join(WHOSE)} after the number"
-                raise InputError.of(expected, option=f"delta_disclosure {column}", value=":".join(kinds))
-            options = {"sensitive": column, "delta": number, "against": against}
-            made.append(SAFETY.make("delta-disclosure", **options, **missing))
-        return [*made, *self._of_population(population), *self.requirements_given]
 
-    def _of(self, name: str) -> list[tuple[str, float, list[str]]]:
-        """Read the columns of one kind of requirement: each with its number and what follows it."""
-        found = []
-        for column, given in (getattr(self, name) or {}).items():
-            # A list holds several for one column, a tuple a number and its kind.
-            for one in given if isinstance(given, list) else [given]:
-                parts = one if isinstance(one, tuple) else str(one).split(":")
-                number, *kinds = (str(part) for part in parts)
-                found.append((column, _number(number, f"{name} {column}"), kinds))
-        return found
+@dataclass(frozen=True, kw_only=True)
+class ReleaseRequest(Requirements):
+    """What a release of a table must hold, and how it is to be made."""
 
-    def _of_population(self, population: ClassCounts | None) -> list[Requirement]:
-        if not self.needs_population:
-            return []
-        if population is None:
-            raise InputError.of("a population, which k-map and δ-presence need", option="population")
-        made: list[Requirement] = []
-        if self.k_map is not None:
-            made.append(SAFETY.make("k-map", population=population, k=whole_number(self.k_map, "k_map")))
-        if self.delta_presence is not None:
-            given = self.delta_presence
-            low, mark, high = given if isinstance(given, tuple) and len(given) == 3 else str(given).rpartition(":")
-            ends = {"delta_max": _number(high, "delta_presence")}
-            ends |= {"delta_min": _number(low, "delta_presence")} if mark else {}
-            made.append(SAFETY.make("delta-presence", population=population, **ends))
-        return made
+    suppress: float = field(default=0.0, metadata=about(Kind.SHARE, "Share of rows that may be left out, 0 to 1."))
+    loss: str | Loss | None = field(
+        default=None,
+        metadata=about(
+            Kind.TEXT, "What to keep small: ncp (default), prec, dis, entropy, dm, average-class-size, price."
+        ),
+    )
+    prices: Path | str | None = field(
+        default=None, metadata=about(Kind.FILE, "For --loss price: attribute, label and price as CSV.", "FILE")
+    )
+    weights: Mapping[str, float] = field(
+        default_factory=dict, metadata=about(Kind.WEIGHTS, "How much each column's loss counts.", "A=2,B=1")
+    )
+    prefer: Sequence[str] = field(
+        default=(), metadata=about(Kind.NAMES, "Columns to keep finest, among equal losses.", "A,B,…")
+    )
+    numeric: Sequence[str] | None = field(
+        default=None, metadata=about(Kind.NAMES, "Columns of numbers; those that hold numbers if not given.", "A,B,…")
+    )
+    # A folder of hierarchy files, or a hierarchy by column; "" names the folder beside single ones.
+    hierarchies: Any = field(default=None, metadata=about(Kind.OBJECT))
+    method: str | TableAnonymizer = field(default=DEFAULT_METHOD, metadata=about(Kind.OBJECT))
+    # The method's own options.
+    options: Mapping[str, Any] = field(default_factory=dict, metadata=about(Kind.OBJECT))
+    keep: Sequence[str] = field(
+        default=(), metadata=about(Kind.NAMES, "Further columns to release, unchanged.", "A,B,…")
+    )
+    keep_anyway: bool = field(
+        default=False, metadata=about(Kind.FLAG, "Keep columns that single people out, and free text, all the same.")
+    )
+    keep_order: bool = field(
+        default=False,
+        metadata=about(Kind.FLAG, "Release rows in their order; else they are shuffled by a secret seed."),
+    )
+    seed: int | None = field(
+        default=None,
+        metadata=about(Kind.OBJECT, "The same seed gives the same release; a secret one is drawn if not given."),
+    )
+    reproducible: bool = field(
+        default=False,
+        metadata=about(Kind.FLAG, "Take --seed though the promise rests on noise nobody knows; it is then void."),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(cast("Any", self.suppress), str) or not 0 <= self.suppress <= 1:
+            raise InputError.of("a share of rows from 0 to 1", option="suppress", value=self.suppress)
+        for name in ("prefer", "numeric", "keep"):
+            if isinstance(getattr(self, name), str):
+                object.__setattr__(self, name, [getattr(self, name)])
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Make a request of keywords; those that are no field are options of the method."""
+        known = {one.name for one in fields(cls)}
+        own = {name: value for name, value in given.items() if name not in known}
+        mine = {name: value for name, value in given.items() if name in known and (value is not None or name == "seed")}
+        return cls(**{**mine, "options": {**mine.get("options", {}), **own}})
 
 
-def split_asked(options: Mapping[str, Any], sensitive: Sequence[str] = ()) -> tuple[Asked, dict[str, Any]]:
-    """Take the requirements out of keywords, and give them and the keywords left.
+def request_fields(kind: type[Requirements]) -> list[Field[Any]]:
+    """Return the fields of a request that can be written at any door."""
+    return [one for one in fields(kind) if one.metadata["kind"] != Kind.OBJECT]
 
-    sensitive: the columns that a requirement is for which names none, as `l_diversity=2`.
-    """
-    known = {one.name for one in fields(Asked)}
-    asked = {name: value for name, value in options.items() if name in known}
-    for name in OF_COLUMNS:
-        given = asked.get(name)
-        if given is not None and not isinstance(given, Mapping):
-            if not sensitive:
-                expected = f"a sensitive column: tk.Table(data, sensitive=['illness']), or {name}={{'illness': …}}"
-                raise InputError.of(expected, option=name, value=given)
-            asked[name] = dict.fromkeys(sensitive, given)
-    for name in ("k", "k_map"):
-        if asked.get(name) is not None:
-            asked[name] = whole_number(asked[name], name)
-    return Asked(**asked), {name: value for name, value in options.items() if name not in known}
+
+# The requirements that name columns.
+OF_COLUMNS = tuple(one.name for one in fields(Requirements) if one.metadata["kind"] == Kind.LEVELS)
 
 
 def refuse_unknown(options: Mapping[str, Any], known: Sequence[str], job: str) -> None:
@@ -135,26 +207,8 @@ def refuse_unknown(options: Mapping[str, Any], known: Sequence[str], job: str) -
         raise InputError.of(Text("an option of {what}: {names}", what=job, names=hint), value=name)
 
 
-def _diversity_kind(kinds: list[str], column: str) -> dict[str, Any]:
-    kind, *rest = kinds or ["distinct"]
-    if kind == "recursive" and len(rest) == 1:
-        return {"kind": kind, "c": _number(rest[0], f"l_diversity {column}")}
-    if kind not in ("distinct", "entropy") or rest:
-        expected = "distinct, entropy or recursive:C after the number"
-        raise InputError.of(expected, option=f"l_diversity {column}", value=":".join(kinds))
-    return {"kind": kind}
-
-
-def _kind_and_whose(kinds: list[str], known: Sequence[str], name: str, column: str) -> tuple[str, str]:
-    """Read a kind and whose shares classes are compared with, the first of each if not given."""
-    kind, against, *rest = [*kinds, *("", "")[len(kinds) :]]
-    if rest or (kind and kind not in known) or (against and against not in WHOSE):
-        expected = f"{' or '.join(known)} after the number, then {' or '.join(WHOSE)}"
-        raise InputError.of(expected, option=f"{name} {column}", value=":".join(kinds))
-    return kind or known[0], against or WHOSE[0]
-
-
-def _number(text: Any, option: str) -> float:
+def number_of(text: Any, option: str) -> float:
+    """Read an option that is a number."""
     try:
         return float(text)
     except (TypeError, ValueError):
@@ -163,7 +217,7 @@ def _number(text: Any, option: str) -> float:
 
 def whole_number(value: Any, option: str) -> int:
     """Read an option that is a whole number from 1 on; a Python float or text that is one will do."""
-    number = _number(value, option)
+    number = number_of(value, option)
     if isinstance(value, bool) or number != number // 1 or number < 1:
         raise InputError.of("a whole number from 1 on", option=option, value=value)
     return int(number)

@@ -29,8 +29,6 @@ from tokumei.tasks.ways import choose, put, use_found, without_times
 Step = tuple[str, Callable[[], dict[str, Any]], Sequence[Path]]
 # Attacks that need the release alone, and are tried on every one.
 ALONE = ("downcoding",)
-# What auditing does not ask for.
-NOT_AUDITED = ("suppress", "loss", "population")
 
 
 class TableWork:
@@ -116,27 +114,14 @@ class TableWork:
     def _audit_after(self) -> dict[str, Any]:
         frame = self.released
         roles = {name: role for name, role in self.table.roles.items() if name in frame.columns}
-        asked = {name: value for name, value in self._asked().items() if name not in NOT_AUDITED}
-        asked |= {"population": self.job.requirements["population"]} if "population" in self.job.requirements else {}
         released = Table(frame, roles=roles, name=str(self.release.name))
-        return dict(without_times(audit_table(released, original=self.table, **asked).to_dict()))
-
-    def _asked(self) -> dict[str, Any]:
-        return dict(self.job.requirements)
+        return dict(without_times(audit_table(released, self.job.promised(), original=self.table).to_dict()))
 
     def _anonymize(self, number: int, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
         release, recipe, rows = self._files(number, name)
         release.parent.mkdir(parents=True, exist_ok=True)
         try:
-            done = anonymize_table(
-                self.table,
-                method=name,
-                keep=list(self.job.keep),
-                keep_anyway=self.job.keep_anyway,
-                seed=self.seed,
-                **self._asked(),
-                **options,
-            )
+            done = anonymize_table(self.table, self.job.request(name, options, self.seed))
         except CannotAnonymize as error:
             return {"method": name, "number": number, "error": str(error)}
         done.write(release, recipe, rows)

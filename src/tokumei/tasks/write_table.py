@@ -18,7 +18,7 @@ from tokumei.core.registry import part_name
 from tokumei.core.text import Text
 from tokumei.data.files.formats import PARQUET, format_of, scan_frame
 from tokumei.data.files.parquet import is_glob
-from tokumei.data.files.reading import Reading
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.kinds import check_single
 from tokumei.data.table import check_column
 from tokumei.engines.class_counts import ClassCounts
@@ -39,16 +39,8 @@ from tokumei.methods.registry import LocalRecoder, Perturber, TableSearch
 from tokumei.methods.search.problem import recoded_requirement
 from tokumei.methods.table.microaggregate import Microaggregate
 from tokumei.methods.tables import recipe_of, write_anonymized
-from tokumei.tasks.anonymize_table import (
-    OPTIONS,
-    promised,
-    row_facts,
-    search_columns,
-    search_facts,
-    split_wishes,
-)
+from tokumei.tasks.anonymize_table import promised, row_facts, search_columns, search_facts
 from tokumei.tasks.goal import (
-    DEFAULT_METHOD,
     Known,
     Trees,
     check_is_possible,
@@ -56,11 +48,10 @@ from tokumei.tasks.goal import (
     goal_of,
     known_on_engine,
     method_of,
-    refuse_left,
     trees_of,
 )
 from tokumei.tasks.kept_columns import refuse_singling, uniqueness_of, uniqueness_on
-from tokumei.tasks.request import split_asked
+from tokumei.tasks.request import ReleaseRequest
 from tokumei.tasks.resuming import resumable
 from tokumei.tasks.table_release import TableRelease
 
@@ -71,28 +62,19 @@ def write_table_on_engine(
     source: str,
     qi: Sequence[str],
     out: Path,
+    request: ReleaseRequest,
     *,
     engine: str,
-    reading: Reading,
-    method: Any = DEFAULT_METHOD,
-    keep: Sequence[str] = (),
-    keep_anyway: bool = False,
-    keep_order: bool = False,
-    seed: int | None = None,
-    hierarchies: Any = None,
-    numeric: Sequence[str] | None = None,
+    reading: Reading = AS_IT_IS,
     beside: Path | None = None,
-    **options: Any,
 ) -> TableRelease:
     """Anonymize a table where it is and write the release there, by levels or by groups of classes.
 
     beside: where the release will be. Beside it the work is kept that a run which was broken off has done: counts, and
     slices of a Parquet file that were dealt out to be shuffled.
     """
-    asked: dict[str, Any] = {"engine": engine, "reading": reading, "method": method, "keep": keep, "seed": seed}
-    asked |= {"keep_anyway": keep_anyway, "keep_order": keep_order, "hierarchies": hierarchies, "numeric": numeric}
     with _kept_beside(beside, source, qi, engine, reading):
-        return _write(source, qi, out, **asked, **options)
+        return _write(source, qi, out, request, engine=engine, reading=reading)
 
 
 @contextmanager
@@ -125,26 +107,11 @@ def _check_kept_kinds(source: str, keep: Sequence[str], *, engine: str, reading:
 
 
 def _write(
-    source: str,
-    qi: Sequence[str],
-    out: Path,
-    *,
-    engine: str,
-    reading: Reading,
-    method: Any,
-    keep: Sequence[str],
-    keep_anyway: bool,
-    keep_order: bool,
-    seed: int | None,
-    hierarchies: Any,
-    numeric: Sequence[str] | None,
-    **options: Any,
+    source: str, qi: Sequence[str], out: Path, request: ReleaseRequest, *, engine: str, reading: Reading
 ) -> TableRelease:
     started = time.perf_counter()
-    asked, left = split_asked(options)
-    wishes, left = split_wishes(left)
-    made, left = method_of(method, left)
-    refuse_left(left, made, OPTIONS, "anonymize")
+    made, asked = method_of(request)
+    keep, seed = asked.keep, asked.seed
     if not (runs_as_stream(made) if engine == "local" else runs_on_engines(made)):
         raise InputError.of(
             Text("the local engine, which {what} needs", what=part_name(made)), option="engine", value=engine
@@ -153,22 +120,22 @@ def _write(
     _check_kept_kinds(source, keep, **where)
     with step("counting"):
         along = None
-        if not keep_order and not isinstance(made, Perturber):
+        if not asked.keep_order and not isinstance(made, Perturber):
             along = count_along(source, qi, [*asked.sensitive_columns(), *keep], **where)
-        found: dict[str, Any] = {"hierarchies": hierarchies, "numeric": numeric, **where}
+        found: dict[str, Any] = {"hierarchies": asked.hierarchies, "numeric": asked.numeric, **where}
         counts: ClassCounts | None = None
         try:
             known, counts = counted_on_engine(source, qi, along=along, **found)
         except TooManyClasses:
             # In their own order rows are read as they come, and in parts they do not.
-            if part_name(made) not in IN_PARTS or keep_order:
+            if part_name(made) not in IN_PARTS or asked.keep_order:
                 raise
             known = known_on_engine(source, qi, **found)
     if counts is not None:
-        check_is_possible(counts.n_rows, asked, source)
+        check_is_possible(counts.n_rows, request, source)
     for column in keep:
         check_column(column, known.columns, "a column to keep", source)
-    if keep and not keep_anyway:
+    if keep and not asked.keep_anyway:
         if along is None:
             with connect(engine) as opened:
                 told = uniqueness_on(opened.open(source, reading), keep)
@@ -176,15 +143,15 @@ def _write(
             told = uniqueness_of(along, keep)
         refuse_singling(told, source)
     trees = trees_of(known, made, asked)
-    goal = goal_of(known, made, asked, wishes, trees)
+    goal = goal_of(known, made, asked, trees)
     there = released_columns(known.columns, qi, goal, keep)
     if counts is None:
         return _finished(
             _in_parts(source, qi, goal, known, trees, out, keep=keep, seed=seed, **where), known.columns, there, started
         )
     how: dict[str, Any] = {"keep": keep, "counts": counts, **where}
-    order: dict[str, Any] = {"is_shuffled": not keep_order}
-    if seed is not None and not keep_order and (engine == "local" or not isinstance(made, Perturber)):
+    order: dict[str, Any] = {"is_shuffled": not asked.keep_order}
+    if seed is not None and not asked.keep_order and (engine == "local" or not isinstance(made, Perturber)):
         log.info("The seed is not that of the order: on an engine rows are shuffled by lot, anew each time.")
     if isinstance(made, Microaggregate):
         done = _drawn(write_microaggregated, source, goal, trees, out, seed=seed, **order, **how)

@@ -14,12 +14,13 @@ from tokumei.core.errors import InputError
 from tokumei.core.registry import part_name
 from tokumei.core.text import Text
 from tokumei.data.files.formats import PARQUET, format_of, scan_frame
-from tokumei.data.files.reading import Reading
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import Table, check_column
-from tokumei.tasks.anonymize_table import anonymize_table, split_wishes
+from tokumei.methods.registry import TableAnonymizer
+from tokumei.tasks.anonymize_table import anonymize_table
 from tokumei.tasks.goal import method_of
 from tokumei.tasks.plan_table import TablePlan, plan_table
-from tokumei.tasks.request import split_asked
+from tokumei.tasks.request import ReleaseRequest
 from tokumei.tasks.table_release import TableRelease
 from tokumei.tasks.write_table import runs_as_stream, runs_on_engines, write_table_on_engine
 
@@ -33,32 +34,23 @@ def anonymize_to_files(
     source: str,
     qi: Sequence[str],
     drafts: Mapping[str, Path],
+    request: ReleaseRequest,
     *,
-    engine: str,
-    reading: Reading,
-    hierarchies: Any,
-    numeric: Sequence[str] | None,
-    method: Any,
-    keep: Sequence[str],
-    keep_anyway: bool,
-    keep_order: bool,
-    seed: int | None,
-    reproducible: bool = False,
+    engine: str = "local",
+    reading: Reading = AS_IT_IS,
     beside: Path | None = None,
-    **options: Any,
 ) -> TableRelease:
     """Anonymize a file, or a table where it is, and write the release, its recipe and its rows as drafts.
 
     beside: where the release will be; long work is kept there, for the same call to go on with.
     """
-    asked, _ = split_asked(options)
-    needed = [*qi, *asked.sensitive_columns(), *keep]
+    method, _ = method_of(request)
+    needed = [*qi, *request.sensitive_columns(), *request.keep]
     # Which row of the file each released one was is known in memory alone, and so is an order that comes again.
-    is_plain = "rows" not in drafts and seed is None and not reproducible
-    if engine == "local" and not (is_plain and _streams(source, needed, reading, method, options)):
-        table, present = table_of_file(source, qi, needed[len(qi) :], reading, hierarchies, numeric)
-        how: dict[str, Any] = {"keep_anyway": keep_anyway, "keep_order": keep_order, "reproducible": reproducible}
-        made = anonymize_table(table, method=method, keep=keep, seed=seed, **how, **options)
+    is_plain = "rows" not in drafts and request.seed is None and not request.reproducible
+    if engine == "local" and not (is_plain and _streams(source, needed, reading, method)):
+        table, present = table_of_file(source, qi, needed[len(qi) :], reading, request.hierarchies, request.numeric)
+        made = anonymize_table(table, request)
         if "rows" in drafts and made.rows is None:
             raise InputError.of(f"a method that releases rows of people, for the rows, not {part_name(method)}")
         made.write(drafts["out"], drafts.get("recipe"), drafts.get("rows"))
@@ -68,54 +60,30 @@ def anonymize_to_files(
         log.info("%s is large: its rows are read as a stream, twice, and not held in memory.", source)
     if "rows" in drafts:
         raise InputError.of("the local engine, which --rows needs", option="--engine", value=engine)
-    done = write_table_on_engine(
-        source,
-        qi,
-        drafts["out"],
-        engine=engine,
-        reading=reading,
-        hierarchies=hierarchies,
-        numeric=numeric,
-        method=method,
-        keep=keep,
-        keep_anyway=keep_anyway,
-        keep_order=keep_order,
-        seed=seed,
-        beside=beside,
-        **options,
-    )
+    done = write_table_on_engine(source, qi, drafts["out"], request, engine=engine, reading=reading, beside=beside)
     done.write(None, drafts.get("recipe"), None)
     return done
 
 
 def plan_of_files(
-    source: str,
-    qi: Sequence[str],
-    *,
-    engine: str,
-    reading: Reading,
-    method: Any,
-    keep: Sequence[str],
-    is_plain: bool,
-    **options: Any,
+    source: str, qi: Sequence[str], request: ReleaseRequest, *, engine: str, reading: Reading, is_plain: bool
 ) -> TablePlan:
     """Say what `anonymize_to_files` would do and take; `is_plain` where neither rows nor an order are asked for."""
-    asked, left = split_asked(options)
-    made, _ = method_of(method, split_wishes(left)[1])
-    sensitive = asked.sensitive_columns()
+    made, _ = method_of(request)
+    sensitive = request.sensitive_columns()
     if engine != "local" and not runs_on_engines(made):
         raise InputError.of(
             Text("the local engine, which {what} needs", what=part_name(made)), option="engine", value=engine
         )
-    needed = [*qi, *sensitive, *keep]
-    streams = engine == "local" and is_plain and _streams(source, needed, reading, method, options)
+    needed = [*qi, *sensitive, *request.keep]
+    streams = engine == "local" and is_plain and _streams(source, needed, reading, made)
     where: dict[str, Any] = {"engine": engine, "reading": reading, "streams": streams}
-    return plan_table(source, qi, method=made, sensitive=sensitive, keep=keep, **where)
+    return plan_table(source, qi, method=made, sensitive=sensitive, keep=request.keep, **where)
 
 
-def _streams(source: str, needed: Sequence[str], reading: Reading, method: Any, options: Mapping[str, Any]) -> bool:
+def _streams(source: str, needed: Sequence[str], reading: Reading, method: TableAnonymizer) -> bool:
     """Whether a file is so large that its rows are streamed and never in memory together."""
-    if not runs_as_stream(method_of(method, split_wishes(split_asked(options)[1])[1])[0]):
+    if not runs_as_stream(method):
         return False
     if format_of(source) != PARQUET:
         return reading.is_whole_text and Path(source).is_file() and Path(source).stat().st_size > MOST_TEXT

@@ -30,8 +30,6 @@ from tokumei.tasks.report_history import sweep_history
 from tokumei.tasks.run_job import SECRET, SEED, run_job
 
 STARTED = ".started"
-# What is varied by the frontier itself.
-VARIED = ("k", "suppress")
 # The strongest attacks that fit in the time: by weak ones, people seem safe who are not.
 FRONTIER_WAYS, FRONTIER_MINUTES = 12, 2
 
@@ -101,15 +99,14 @@ def frontier(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def _table_frontier(job: Job) -> dict[str, Any]:
     table = table_of(job)[0]
-    asked = {name: value for name, value in job.requirements.items() if name not in VARIED}
     methods = dict(job.methods)
+    asked = job.request("optimal", {}, 0)
     if len(methods) == 1:
-        return frontier_table(table, methods=methods, **asked).to_dict()
+        return frontier_table(table, methods=methods, asked=asked).to_dict()
     # Of several methods fewer releases each, so that there are about twelve in all.
     ks = USUAL_KS[:: 1 + len(methods) // 4] if len(methods) < 4 else (5, 20)
-    return frontier_table(
-        table, methods=methods, ks=ks[: max(2, 12 // len(methods))], shares=(0.05,), **asked
-    ).to_dict()
+    ks = ks[: max(2, 12 // len(methods))]
+    return frontier_table(table, methods=methods, ks=ks, shares=(0.05,), asked=asked).to_dict()
 
 
 def _sweep(history: History, folder: Path) -> dict[str, Any]:

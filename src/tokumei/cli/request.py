@@ -1,0 +1,145 @@
+"""What is asked of a release, as options of the commands: `@asks(ReleaseRequest)` makes them of its fields.
+
+A command has one parameter `request`; the decorator puts the options in its place and hands them over as one object.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tokumei.cli.options import names, pairs
+from tokumei.core.errors import InputError
+from tokumei.data.files.reading import Reading
+from tokumei.tasks.request import Kind, Requirements, request_fields
+
+if TYPE_CHECKING:
+    from tokumei.data.table import Table
+
+Command = Callable[..., None]
+# How an option of each kind is typed; what it is where it is not given stands with the field.
+TYPED: Mapping[Kind, Any] = {
+    Kind.WHOLE: int | None,
+    Kind.SHARE: float,
+    Kind.FLAG: bool,
+    Kind.LEVELS: list[str] | None,
+    Kind.WEIGHTS: list[str] | None,
+}
+QiOption = Annotated[str, typer.Option("--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know.")]
+NumericOption = Annotated[
+    str | None,
+    typer.Option("--numeric", metavar="A,B,…", help="Columns of numbers; those that hold numbers if not given."),
+]
+HierarchyOption = Annotated[
+    list[str] | None,
+    typer.Option("--hierarchy", metavar="COLUMN=FILE", help="The hierarchy of one column; repeatable."),
+]
+
+
+def asks(kind: type[Requirements], *without: str) -> Callable[[Command], Command]:
+    """Give a command the options of a request, but for some that it does not look at."""
+    wanted = [one for one in request_fields(kind) if one.name not in without]
+
+    def decorated(command: Command) -> Command:
+        signature = inspect.signature(command, eval_str=True)
+        parts: list[inspect.Parameter] = []
+        for part in signature.parameters.values():
+            if part.name != "request":
+                parts.append(part.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+                continue
+            parts += [_parameter(one.name, one.metadata) for one in wanted]
+
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            typed = {one.name: _read(one.name, one.metadata["kind"], given.pop(one.name)) for one in wanted}
+            command(**given, request=kind(**{name: value for name, value in typed.items() if value is not None}))
+
+        run.__signature__ = signature.replace(parameters=parts)  # type: ignore[attr-defined]
+        run.__annotations__ = {part.name: part.annotation for part in parts}
+        return run
+
+    return decorated
+
+
+def hierarchies_of(folder: Path | None, alone: list[str] | None) -> Any:
+    """Return the hierarchies as a request has them: a folder, files by column, both or nothing."""
+    if folder is None and not alone:
+        return None
+    return columns_of(alone) | ({} if folder is None else {"": folder})
+
+
+def columns_of(alone: list[str] | None) -> dict[str, Any]:
+    """Read the files of single columns, as in age=ages.csv; a file's name may hold a comma."""
+    found: dict[str, Any] = {}
+    for text in alone or []:
+        name, mark, file = text.rpartition("=")
+        if not mark or not name or not file:
+            raise InputError.of("COLUMN=FILE", option="--hierarchy", value=text)
+        found[name.strip().strip('"')] = Path(file)
+    return found
+
+
+def read_table(
+    file: Any,
+    qi: list[str],
+    sensitive: list[str],
+    reading: Reading,
+    *,
+    hierarchies: Any = None,
+    numeric: list[str] | None = None,
+) -> Table:
+    """Read the table of a command."""
+    from tokumei.data.table import Table
+
+    return Table(file, qi, sensitive, hierarchies=hierarchies, numeric=numeric, reading=reading)
+
+
+def _parameter(name: str, about: Mapping[str, Any]) -> inspect.Parameter:
+    """Make the option of a field."""
+    flag, kind = _flag(name), about["kind"]
+    least = 1 if kind == Kind.WHOLE else None
+    option = typer.Option(flag, metavar=about["metavar"], help=about["help"], min=least)
+    typed = Annotated[TYPED.get(kind, str | None), option]  # type: ignore[valid-type]
+    default = {Kind.FLAG: False, Kind.SHARE: 0.0}.get(kind)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=typed)
+
+
+def _read(name: str, kind: Kind, value: Any) -> Any:
+    """Read an option as the field has it."""
+    if not value:
+        return None
+    if kind == Kind.NAMES:
+        return names(value, _flag(name))
+    if kind == Kind.LEVELS:
+        return _levels(value, _flag(name))
+    if kind == Kind.WEIGHTS:
+        return {column: _number(column, text, _flag(name)) for column, text in pairs(value, _flag(name)).items()}
+    return value
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _levels(texts: list[str], option: str) -> dict[str, list[str]]:
+    """Read options of the form COLUMN=NUMBER or COLUMN=NUMBER:KIND; a column may have several."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        column, mark, rest = text.rpartition("=")
+        column = column.strip().strip('"')
+        if not mark or not column:
+            raise InputError.of("COLUMN=NUMBER", option=option, value=text)
+        found.setdefault(column, []).append(rest)
+    return found
+
+
+def _number(name: str, text: str, option: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError.of("a number", option=f"{option} {name}", value=text) from None
