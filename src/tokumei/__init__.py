@@ -3,7 +3,8 @@
 | what you have and want | names |
 |---|---|
 | data with its roles | `Table`, `History`, `Job`, `Hierarchy`, `Recipe`, `Score` |
-| jobs | `inspect`, `audit`, `anonymize`, `attack`, `harden`, `measure`, `compare`, `predict`, `apply` |
+| tasks | `inspect`, `audit`, `anonymize`, `attack`, `harden`, `measure`, `compare`, `predict`, `apply` |
+| whole pages and jobs | `report`, `run` |
 | files | `read_frame`, `write_frame`, `read_hierarchy`, `read_hierarchies`, `write_hierarchy` |
 | below the jobs | `count_classes`, `ClassCounts`, `Lattice` |
 | what can go wrong | `errors` |
@@ -26,7 +27,19 @@ if TYPE_CHECKING:
     from tokumei.hierarchies.files import read_hierarchies, read_hierarchy, write_hierarchy
     from tokumei.hierarchies.hierarchy import Hierarchy
     from tokumei.hierarchies.lattice import Lattice
-    from tokumei.tasks.api import anonymize, attack, audit, compare, harden, knowledge, measure, predict, sweep
+    from tokumei.tasks.api import (
+        anonymize,
+        attack,
+        audit,
+        compare,
+        harden,
+        knowledge,
+        measure,
+        predict,
+        report,
+        run,
+        sweep,
+    )
     from tokumei.tasks.apply_recipe import apply
     from tokumei.tasks.inspect_table import inspect
     from tokumei.tasks.job_file import Job
@@ -49,6 +62,8 @@ _HOMES = {
     "predict": "tasks.api",
     "sweep": "tasks.api",
     "knowledge": "tasks.api",
+    "report": "tasks.api",
+    "run": "tasks.api",
     "apply": "tasks.apply_recipe",
     "read_frame": "data.files.formats",
     "write_frame": "data.files.formats",
@@ -64,6 +79,7 @@ _HOMES = {
 __all__ = [  # noqa: RUF022 - grouped as in the table above.
     "Table", "History", "Job", "Hierarchy", "Recipe", "Score",
     "inspect", "audit", "anonymize", "attack", "harden", "measure", "compare", "predict", "sweep", "knowledge", "apply",
+    "report", "run",
     "read_frame", "write_frame", "read_hierarchy", "read_hierarchies", "write_hierarchy",
     "count_classes", "ClassCounts", "Lattice",
     "errors",

@@ -26,7 +26,7 @@ JOB = (
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("pages")
     (made / "患者.csv").write_text(ROWS, encoding="utf-8")
-    tk.Job.of(JOB, folder=made).run(made / "out")
+    tk.run(tk.Job.of(JOB, folder=made), made / "out")
     return made
 
 
@@ -50,7 +50,7 @@ def test_printed_report_has_pages_and_letters_that_can_be_read_in_japanese(tmp_p
     (tmp_path / "患者.csv").write_text(ROWS, encoding="utf-8")
     people = tk.Table(str(tmp_path / "患者.csv"), qi=["性別", "年齢"], sensitive=["病名"])
     file = tmp_path / "report.pdf"
-    tk.anonymize(people, k=3).report(file, language="ja")
+    tk.report(tk.anonymize(people, k=3), file, language="ja")
     content = file.read_bytes()
     assert content.startswith(b"%PDF-")
     assert 3 <= len(re.findall(rb"/Type\s*/Page\b(?!s)", content)) <= 20

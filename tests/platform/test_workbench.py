@@ -16,6 +16,7 @@ from django.utils import timezone
 from tests.platform.conftest import LogIn, MakeUser
 from tests.platform.workbench_plays import PEOPLE, begin, do_jobs
 
+import tokumei as tk
 from tokumei.platform.accounts.deletion import delete_account
 from tokumei.platform.accounts.models import User
 from tokumei.platform.jobs.models import Job as Work
@@ -148,7 +149,7 @@ def test_release_of_the_pages_is_that_of_the_command_line_to_the_byte(
     taken = sent_file(client, piece, "job.toml").decode()
     (home / "job.toml").write_text(taken)
     assert tomllib.loads(taken)["requirements"]["l_diversity"] == {"illness": 2}
-    done = Job.read(home / "job.toml").run(home / "dossier")
+    done = tk.run(Job.read(home / "job.toml"), home / "dossier")
     assert done.holds
     release = sent_file(client, piece, "release.csv")
     assert (home / "dossier" / "release.csv").read_bytes() == release

@@ -12,6 +12,7 @@ from django.db import connections
 from tests.platform.conftest import PASSWORD
 from tests.platform.workbench_plays import PEOPLE, do_jobs
 
+import tokumei as tk
 from tokumei.data.files.formats import write_frame
 from tokumei.data.made.retail import make_retail
 from tokumei.platform.accounts.models import User
@@ -117,7 +118,7 @@ def test_table_goes_from_a_file_to_the_release_of_the_command_line(
     page.wait_for_url("**/take-home")
     for name in ("release.csv", "job.toml"):
         take(page, name, tmp_path)
-    Job.read(tmp_path / "job.toml").run(tmp_path / "dossier")
+    tk.run(Job.read(tmp_path / "job.toml"), tmp_path / "dossier")
     assert (tmp_path / "dossier" / "release.csv").read_bytes() == (tmp_path / "release.csv").read_bytes()
 
 
@@ -148,7 +149,7 @@ def test_history_goes_from_a_file_to_the_release_of_the_command_line(
     for name in ("published.csv", "job.toml"):
         take(page, name, tmp_path)
     assert [name for name, _ in Job.read(tmp_path / "job.toml").methods] == ["pipeline"]
-    Job.read(tmp_path / "job.toml").run(tmp_path / "dossier")
+    tk.run(Job.read(tmp_path / "job.toml"), tmp_path / "dossier")
     assert (tmp_path / "dossier" / "published.csv").read_bytes() == (tmp_path / "published.csv").read_bytes()
 
 

@@ -40,7 +40,7 @@ def found_in(table: tk.Table, folder: Path) -> dict[str, Any]:
     levels = tk.anonymize(table, k=3, keep=[note], seed=1)
     groups = tk.anonymize(table, k=3, keep=[note], method="mondrian", seed=1)
     noisy = tk.anonymize(table, method="noise", seed=1)
-    levels.report(folder / f"{len(list(folder.iterdir()))}.html")
+    tk.report(levels, folder / f"{len(list(folder.iterdir()))}.html")
     swapped = tk.Table(table.frame.reverse(), qi=[town, age], sensitive=[ill])
     jobs: dict[str, Callable[[], Any]] = {
         "levels": lambda: levels.frame.rows(),

@@ -67,7 +67,7 @@ def test_column_of_any_type_is_taken_or_refused_in_words(kind: str, role: str, t
         assert released is not None
         assert released.k >= 3
         assert ("odd" in released.frame.columns) == (role != "of no role")
-        released.report(tmp_path / "report.html")
+        tk.report(released, tmp_path / "report.html")
         tk.attack(table, released)
         tk.predict(table, k=3)
         released.save(tmp_path / "release.csv")

@@ -106,7 +106,7 @@ def test_release_in_a_notebook_says_what_it_is_and_what_takes_it(shop: Path) -> 
     with pytest.raises(tk.errors.InputError, match="without ranges and sets"):
         tk.attack(history, release, "linkage")
     with pytest.raises(tk.errors.InputError, match="without ranges and sets"):
-        release.report(shop.with_name("page.html"))
+        tk.report(release, shop.with_name("page.html"))
     assert not shop.with_name("page.html").exists()
 
 

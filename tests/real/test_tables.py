@@ -92,7 +92,7 @@ def test_table_goes_all_the_way(
     assert run("audit", tmp_path / "again.csv", "--qi", ",".join(known))["k"] >= 3
     columns = [name.strip('"') for name in known]
     people = tk.Table(file, columns, [sensitive], **_keywords(reading), hierarchies=_folder(trees))
-    tk.anonymize(people, k=3, suppress=0.1).report(tmp_path / "report.html")
+    tk.report(tk.anonymize(people, k=3, suppress=0.1), tmp_path / "report.html")
     assert (tmp_path / "report.html").stat().st_size > 1000
 
 

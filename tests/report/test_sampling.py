@@ -67,7 +67,7 @@ def test_report_and_sweep_of_many_rows_attack_some_customers_and_say_so(
     swept = tk.sweep(original, grid=grid, attacks=["s1"])
     assert "6 of 20 customers" in swept.to_dict()["sampled"]
     release = tk.anonymize(original, method="pseudonyms", lifetime=1, seed=1)
-    report = release.report(tmp_path / "report.html", attacks=["s1"])
+    report = tk.report(release, tmp_path / "report.html", attacks=["s1"])
     assert "10 of 20 customers" in report.to_dict()["sampled"]
     assert "10 of 20 customers" in (tmp_path / "report.html").read_text()
 

@@ -16,7 +16,7 @@ import tokumei
 PUBLIC = {
     *("Table", "History", "Job", "Hierarchy", "Recipe", "Score"),
     *("inspect", "audit", "anonymize", "attack", "harden", "measure", "compare", "predict"),
-    *("sweep", "knowledge", "apply"),
+    *("sweep", "knowledge", "apply", "report", "run"),
     *("read_frame", "write_frame", "read_hierarchy", "read_hierarchies", "write_hierarchy"),
     *("count_classes", "ClassCounts", "Lattice", "errors"),
 }

@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("dossier")
     (made / "people.csv").write_text(PEOPLE)
     (made / "job.toml").write_text(JOB)
-    tk.Job.read(made / "job.toml").run(made / "out")
+    tk.run(tk.Job.read(made / "job.toml"), made / "out")
     return made
 
 
@@ -103,7 +103,7 @@ def test_every_run_measures_what_labels_give_away_and_says_so_in_both_languages(
     )
     told = {}
     for ranges in ("tight", "grid"):
-        done = tk.Job.of(text.format(ranges=ranges), folder=tmp_path).run(tmp_path / ranges)
+        done = tk.run(tk.Job.of(text.format(ranges=ranges), folder=tmp_path), tmp_path / ranges)
         dossier = json.loads((tmp_path / ranges / "dossier.json").read_text(encoding="utf-8"))
         (attack,) = dossier["results"]["attacks"]
         assert (attack["threat"], attack["attack"], attack["known"]) == ("anybody", "downcoding", [])
@@ -129,7 +129,7 @@ def test_release_without_ranges_says_that_singling_out_was_not_measured(folder: 
         '[input]\nfile = "colors.csv"\n[roles]\ncolor = "quasi-identifier"\nillness = "sensitive"\n'
         "[requirements]\nk = 3\n"
     )
-    tk.Job.of(text, folder=folder).run(folder / "colors")
+    tk.run(tk.Job.of(text, folder=folder), folder / "colors")
     law = json.loads((folder / "colors" / "dossier.json").read_text(encoding="utf-8"))["legal"][2]["items"][0]
     assert (law["item"], law["finding"]) == ("singling out", "not measured")
     page = (folder / "colors" / "report.ja.md").read_text(encoding="utf-8")
@@ -166,7 +166,7 @@ def test_why_a_measure_was_left_out_is_said_in_the_language_of_the_report() -> N
 def test_values_of_the_data_are_never_translated(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("job,sex\n" + "other,f\nrows,m\n" * 6)
     text = '[input]\nfile = "people.csv"\n[roles]\njob = "quasi-identifier"\nsex = "sensitive"\n[requirements]\nk = 2\n'
-    tk.Job.of(text, folder=tmp_path).run(tmp_path / "out")
+    tk.run(tk.Job.of(text, folder=tmp_path), tmp_path / "out")
     assert "| other | 0.5 | 0.5 |" in (tmp_path / "out" / "report.ja.md").read_text(encoding="utf-8")
 
 
@@ -188,7 +188,7 @@ def test_history_has_a_report_with_law_in_both_languages_and_keeps_what_leads_ba
         '[[method]]\nname = "pseudonyms"\nlifetime = 1\n'
         '[[threat]]\nname = "friend"\nshare = 0.5\nattacks = ["tfidf"]\n'
     )
-    tk.Job.of(text, folder=tmp_path).run(tmp_path / "out")
+    tk.run(tk.Job.of(text, folder=tmp_path), tmp_path / "out")
     published = tk.read_frame(tmp_path / "out" / "published.csv")
     assert set(published["price"].cast(float)) == {2.0}
     assert not (tmp_path / "out" / "release.csv").exists()
@@ -267,7 +267,7 @@ def test_key_named_in_the_job_file_signs_and_one_that_is_not_there_is_told_by_li
     write_keys(tmp_path / "officer", PrivateKey.fresh())
     (tmp_path / "people.csv").write_text(PEOPLE)
     text = JOB + '[output]\nsign = "officer.key"\n'
-    tk.Job.of(text, folder=tmp_path).run(tmp_path / "out")
+    tk.run(tk.Job.of(text, folder=tmp_path), tmp_path / "out")
     assert verify_dossier(tmp_path / "out" / "dossier.json", key=read_public(tmp_path / "officer.pub")).holds
     with pytest.raises(InputError) as caught:
         tk.Job.of(text.replace("officer.key", "none.key"), folder=tmp_path)

@@ -77,7 +77,7 @@ def test_example_of_the_readme_runs_as_written(
     assert not all(one["theory_is_a_chance"] for one in attackers)
     assert all(one["theory_is_a_chance"] == (one["theory"] <= 1) for one in attackers)
     a.save("out.parquet")
-    a.report("out.html", attacks=["s1"])
+    tk.report(a, "out.html", attacks=["s1"])
     assert "<svg" in (tmp_path / "out.html").read_text(encoding="utf-8")
     for result in (a, found, lost, swept):
         assert "<table" in result._repr_html_()

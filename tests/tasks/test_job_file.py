@@ -66,7 +66,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_job_writes_release_and_dossier_and_keeps_what_it_promised(folder: Path) -> None:
-    done = tk.Job.read(folder / "job.toml").run(folder / "out")
+    done = tk.run(tk.Job.read(folder / "job.toml"), folder / "out")
     assert done.holds
     released = tk.read_frame(folder / "out" / "release.csv")
     assert released.columns == ["sex", "age", "illness"]
@@ -82,22 +82,22 @@ def test_job_writes_release_and_dossier_and_keeps_what_it_promised(folder: Path)
 @pytest.mark.slow
 def test_second_run_does_nothing_again_until_job_or_input_change(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = tk.Job.read(folder / "job.toml")
-    first = job.run(folder / "out")
+    first = tk.run(job, folder / "out")
     assert not first.steps_found
-    again = job.run(folder / "out")
+    again = tk.run(job, folder / "out")
     assert not again.steps_done
     assert again.results == first.results
     (folder / "people.csv").write_text(PEOPLE + "q,f,30,flu\n")
-    assert "before" in job.run(folder / "out").steps_done
+    assert "before" in tk.run(job, folder / "out").steps_done
 
 
 @pytest.mark.slow
 def test_step_whose_numbers_meant_another_thing_is_done_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = tk.Job.read(folder / "job.toml")
     monkeypatch.setattr("tokumei.tasks.step_store.RESULTS", 1)
-    job.run(folder / "out")
+    tk.run(job, folder / "out")
     monkeypatch.undo()
-    assert not job.run(folder / "out").steps_found
+    assert not tk.run(job, folder / "out").steps_found
 
 
 def test_run_goes_on_after_a_stop_where_it_stopped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,8 +105,8 @@ def test_run_goes_on_after_a_stop_where_it_stopped(folder: Path, monkeypatch: py
     with monkeypatch.context() as patched:
         patched.setattr(run_table, "measure_table", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
-            job.run(folder / "out")
-    done = job.run(folder / "out")
+            tk.run(job, folder / "out")
+    done = tk.run(job, folder / "out")
     assert done.steps_done == ["use", "profile"]
 
 
@@ -129,9 +129,9 @@ def test_killed_at_any_stage_a_job_ends_as_if_it_never_was(
     with monkeypatch.context() as patched:
         patched.setattr(step_store.StepStore, "run", stopping)
         with pytest.raises(KeyboardInterrupt):
-            job.run(out)
+            tk.run(job, out)
     assert not (out / "dossier.json").exists()
-    done = job.run(out)
+    done = tk.run(job, out)
     assert len(done.steps_found) == stage
     # The drawn seed was kept, so that what was done before and after the stop fits together.
     assert verify_dossier(out / "dossier.json").holds
@@ -150,10 +150,10 @@ def test_dry_run_tells_a_key_that_cannot_be_used_and_a_column_that_is_not_there(
 
 def test_release_that_was_changed_by_hand_is_made_again(folder: Path) -> None:
     job = tk.Job.read(folder / "job.toml")
-    job.run(folder / "out")
+    tk.run(job, folder / "out")
     text = (folder / "out" / "release.csv").read_text()
     (folder / "out" / "release.csv").write_text("sex\nf\n")
-    assert "choice" in job.run(folder / "out").steps_done
+    assert "choice" in tk.run(job, folder / "out").steps_done
     assert (folder / "out" / "release.csv").read_text() == text
 
 
@@ -174,18 +174,18 @@ def test_release_that_was_changed_by_hand_is_made_again(folder: Path) -> None:
 def test_slips_of_a_job_file_are_told_by_line(folder: Path, old: str, new: str, line: int, said: str) -> None:
     (folder / "job.toml").write_text(JOB.replace(old, new, 1).replace('knows = ["sex", "age"]', 'knows = ["sex"]'))
     with pytest.raises(InputError) as caught:
-        tk.Job.read(folder / "job.toml").run(folder / "out")
+        tk.run(tk.Job.read(folder / "job.toml"), folder / "out")
     assert caught.value.faults[0].line == line
     assert said in str(caught.value)
 
 
 def test_folder_of_something_else_is_left_alone(folder: Path) -> None:
     with pytest.raises(InputError):
-        tk.Job.read(folder / "job.toml").run(folder)
+        tk.run(tk.Job.read(folder / "job.toml"), folder)
     (folder / "other").mkdir()
     (folder / "other" / "x.txt").write_text("mine")
     with pytest.raises(InputError):
-        tk.Job.read(folder / "job.toml").run(folder / "other")
+        tk.run(tk.Job.read(folder / "job.toml"), folder / "other")
 
 
 @pytest.mark.slow
@@ -203,7 +203,7 @@ def test_template_of_any_file_runs_as_it_is(tmp_path: Path) -> None:
         (tmp_path / f"{name}.csv").write_text(text)
         file = tmp_path / f"{name}.csv"
         made = table_template(inspect(file), file, AS_IT_IS, beside=tmp_path)
-        assert tk.Job.of(made, folder=tmp_path).run(tmp_path / f"out-{name}").holds, name
+        assert tk.run(tk.Job.of(made, folder=tmp_path), tmp_path / f"out-{name}").holds, name
 
 
 def test_history_job_compares_methods_and_keeps_the_one_that_hides_most(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_history_job_compares_methods_and_keeps_the_one_that_hides_most(tmp_path
         '[[method]]\nname = "pseudonyms"\nlifetime = 12\n'
         '[[threat]]\nname = "friend"\nshare = 0.5\nattacks = ["tfidf"]\n'
     )
-    done = tk.Job.of(text, folder=tmp_path).run(tmp_path / "out")
+    done = tk.run(tk.Job.of(text, folder=tmp_path), tmp_path / "out")
     assert done.results["chosen"] == "pseudonyms"
     found = [one["found"] for one in done.results["methods"]]
     assert done.results["attacks"][0]["scores"]["found"]["value"] == min(found)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import tokumei as tk
 from tokumei.core.errors import InputError
 from tokumei.data.files.formats import write_frame
 from tokumei.data.made.retail import make_retail
@@ -25,7 +26,7 @@ step = [{ method = "delete", random = 0.2 }, { method = "pseudonyms", lifetime =
 
 def test_pipeline_of_a_job_file_gives_the_release_of_its_steps(tmp_path: Path) -> None:
     write_frame(make_retail(8, n_rows=120, seed=1), tmp_path / "shop.csv")
-    done = Job.of(TEXT, folder=tmp_path).run(tmp_path / "out")
+    done = tk.run(Job.of(TEXT, folder=tmp_path), tmp_path / "out")
     assert done.results["chosen"] == "pipeline"
     steps = [{"method": "delete", "random": 0.2}, {"method": "pseudonyms", "lifetime": 6}]
     from tokumei.data.files.histories import read_history

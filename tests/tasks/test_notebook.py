@@ -17,7 +17,7 @@ audited = tk.audit(t)                                                     # ever
 r = tk.anonymize(t, k=5, l_diversity={"illness": 2}, suppress=0.02)       # method="optimal" by default
 r.k, r.loss, r.n_suppressed, r.promises, r.frame                          # pandas in, pandas out
 results = tk.attack(t, r), tk.measure(t, r), tk.compare(t, k=5), tk.predict(t, k=5)
-r.save("out.parquet"); r.report("out.html"); applied = tk.apply(r.recipe, next_month)
+r.save("out.parquet"); tk.report(r, "out.html"); applied = tk.apply(r.recipe, next_month)
 """
 OF_A_HISTORY = """
 h = tk.History(df, customer="household", date="when", item="product", price="paid", quantity="n")

@@ -99,7 +99,7 @@ def test_job_prepares_columns_before_it_anonymizes(tmp_path: Path) -> None:
         '[input]\nfile = "people.csv"\n[roles]\nage = "quasi-identifier"\nsex = "other"\n'
         '[[prepare]]\ncolumn = "age"\nby = "top-code"\nat = 79\n[requirements]\nk = 16\n'
     )
-    tk.Job.of(text, folder=tmp_path).run(tmp_path / "out")
+    tk.run(tk.Job.of(text, folder=tmp_path), tmp_path / "out")
     assert set(tk.read_frame(tmp_path / "out" / "release.csv")["age"]) == {"80+"}
     with pytest.raises(InputError) as caught:
         tk.Job.of(text.replace("at = 79\n", ""), folder=tmp_path)

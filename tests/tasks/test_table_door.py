@@ -54,7 +54,7 @@ def test_example_of_the_readme_runs_as_written(tmp_path: Path, monkeypatch: pyte
     assert list(r.frame.columns) == ["sex", "age", "region", "illness"]
     results = [tk.attack(t, r), tk.measure(t, r), tk.compare(t, k=5), tk.predict(t, k=5), tk.audit(t), r]
     r.save("out.parquet")
-    r.report("out.html")
+    tk.report(r, "out.html")
     results.append(tk.apply(r.recipe, next_month[next_month.age.isin(df.age)]))
     assert pl.read_parquet("out.parquet").height == len(r.frame)
     assert "What it promises, recounted" in Path("out.html").read_text()

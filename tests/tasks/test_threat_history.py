@@ -13,7 +13,7 @@ from tokumei.cli.commands import app_with
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
 from tokumei.data.made.retail import make_retail
-from tokumei.tasks import attack_history as attack_job
+from tokumei.report import attack_choice
 from tokumei.tasks.threat_history import threat_history
 
 
@@ -97,7 +97,7 @@ def test_an_attack_that_the_machine_cannot_hold_is_refused_before_it_starts(
     cost = Linkage().estimate(shop.known(0.5, seed=1), release.published)
     # Forty customers by forty pseudonyms, nine numbers of eight bytes each: habits need several epochs.
     assert cost.n_bytes == 40 * 40 * 8 * 9
-    monkeypatch.setattr(attack_job, "machine_bytes", lambda: cost.n_bytes)
+    monkeypatch.setattr(attack_choice, "machine_bytes", lambda: cost.n_bytes)
     with pytest.raises(InputError, match="fewer customers: linkage would take about"):
         tk.attack(shop.known(0.5, seed=1), release, "linkage")
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tokumei.tasks.harden_history import Hardened
     from tokumei.tasks.harden_table import HardenedTable
     from tokumei.tasks.history_release import HistoryRelease
+    from tokumei.tasks.job_file import Job
     from tokumei.tasks.knowledge_history import Knowledge
     from tokumei.tasks.measure_history import HistoryUse
     from tokumei.tasks.measure_table import TableUse
@@ -48,7 +49,9 @@ if TYPE_CHECKING:
         ThreatOptions,
     )
     from tokumei.tasks.predict_table import NodePredictions
-    from tokumei.tasks.report_history import Sweep
+    from tokumei.tasks.report_history import HistoryReport, Sweep
+    from tokumei.tasks.report_table import TableReport
+    from tokumei.tasks.run_job import JobResult
     from tokumei.tasks.table_release import TableRelease
     from tokumei.tasks.threat_history import ThreatReport
     from tokumei.tasks.unicity_history import Unicity
@@ -644,6 +647,78 @@ def knowledge(history: Any, release: Any = None, **options: Any) -> Any:
     from tokumei.tasks.knowledge_history import knowledge_history
 
     return knowledge_history(_history(history), release, **options)
+
+
+@overload
+def report(
+    release: TableRelease, out: Path | str, *, language: Literal["en", "ja"] = "en", force: bool = False
+) -> TableReport: ...
+@overload
+def report(
+    release: HistoryRelease,
+    out: Path | str,
+    *,
+    force: bool = False,
+    knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
+    attacks: Sequence[str] | None = None,
+    minutes: float | None = None,
+    draw: Draw = "contest",
+    sample: int | None = None,
+    hierarchy: Any = None,
+) -> HistoryReport: ...
+@public
+def report(release: Any, out: Path | str, *, force: bool = False, language: str = "en", **options: Any) -> Any:
+    """Measure and attack a release in every way, and write all of it as one page.
+
+    release: what `tk.anonymize` gave.
+    out: of a table .html, .md or .pdf (where Chromium is installed), of a history .html.
+    language: of the page of a table, "en" or "ja".
+
+    Of a history: `knowledge` in per cent, `attacks`, the `minutes` that they may take, and `sample`, the most customers
+    that are attacked.
+
+    >>> import tokumei as tk
+    >>> r = tk.anonymize(tk.Table({"age": [31, 31, 52, 52]}, qi=["age"]), k=2)
+    >>> tk.report(r, "release.html").dossier["holds"]
+    True
+    """
+    from tokumei.data.files.outputs import guarded
+    from tokumei.tasks.history_release import HistoryRelease
+    from tokumei.tasks.table_release import TableRelease
+
+    if isinstance(release, HistoryRelease):
+        from tokumei.tasks.report_history import report_history
+
+        with guarded({"out": out}, pages=["out"], force=force) as drafts:
+            of_history = report_history(release.original, release, seed=release.seed, **options)
+            of_history.page().write(drafts["out"])
+        return of_history
+    from tokumei.report.document import check_suffix
+    from tokumei.tasks.report_table import report_table
+
+    if not isinstance(release, TableRelease) or release.original is None or release.rows is None:
+        raise InputError.of("a release of rows of people that is in this process, to report on")
+    refuse_unknown(options, ["language", "force"], "report")
+    check_suffix(Path(out))
+    with guarded({"out": out}, inputs=[release.original.name], force=force) as drafts:
+        of_table = report_table(release.original, release)
+        of_table.document(language).write(drafts["out"], Path(out).suffix)
+    return of_table
+
+
+@public
+def run(job: Job, out: Path | str, *, force: bool = False) -> JobResult:
+    r"""Do a job and write its results to a folder; what was done there before is not done again.
+
+    >>> import tokumei as tk
+    >>> tk.write_frame(tk.Table({"age": ["31", "31", "52", "52"]}).frame, "people.csv")
+    >>> text = '[input]\nfile = "people.csv"\n[roles]\nage = "quasi-identifier"\n[requirements]\nk = 2\n'
+    >>> tk.run(tk.Job.of(text), "dossier").holds
+    True
+    """
+    from tokumei.tasks.run_job import run_job
+
+    return run_job(job, Path(out), force=force)
 
 
 def _table(data: Any, *others: type) -> Table:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,12 +13,10 @@ import polars as pl
 from tokumei.attacks.judge import Verdict, judge
 from tokumei.attacks.range_ends import SingledOut, singled_out
 from tokumei.attacks.registry import HISTORY_ATTACKS, HistoryAttack
-from tokumei.core.cost import GIGABYTE, Cost
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import make_part, make_part_from_text, part_name
 from tokumei.core.result import Facts, Result, Rows, Section, as_kind
-from tokumei.core.text import Text
 from tokumei.core.wording import counted
 from tokumei.data.files.generalized import read_generalized
 from tokumei.data.files.histories import TABLE
@@ -28,15 +24,13 @@ from tokumei.data.files.pseudonyms import judged_periods, write_guesses, write_p
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.hierarchies.items import item_hierarchy, roll_together
+from tokumei.report.attack_choice import announce
 from tokumei.report.needs import check_needs
 from tokumei.tasks.histories import check_engine_reads, history_of, known_of, released_of
 from tokumei.tasks.history_release import HistoryRelease
 
 if TYPE_CHECKING:
     from tokumei.attacks.generalized import GeneralizedAttack
-
-# The rest of the memory is for the rows themselves, and for others.
-MOST_MEMORY = 0.7
 
 
 @dataclass(frozen=True, repr=False)
@@ -146,34 +140,6 @@ def attack_history(
         "seconds": round(time.perf_counter() - started, 3),
     }
     return Guesses(guesses, named, facts, success, known.kind)
-
-
-def announce(part: Any, name: str, known: History, seen: History) -> None:
-    """Announce the expected cost of an attack; refuse one that the machine cannot hold."""
-    estimate = getattr(part, "estimate", None)
-    if estimate is None:
-        return
-    cost: Cost = estimate(known, seen)
-    cost.say(f"attacking by {name}")
-    if cost.n_bytes > MOST_MEMORY * machine_bytes():
-        raise InputError.of(
-            f"fewer customers: {name} would take {cost}, and this machine has {machine_bytes() / GIGABYTE:.0f} GB; "
-            "'tokumei report --sample' attacks some of them",
-            file=known.name,
-            value=Text(
-                "{customers} and {pseudonyms}",
-                customers=counted(len(known.customers), "customer"),
-                pseudonyms=counted(len(seen.customers), "pseudonym"),
-            ),
-        )
-
-
-def machine_bytes() -> float:
-    """Return the memory of this machine; infinite if unknown."""
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return math.inf
 
 
 def success_of(verdict: Verdict) -> dict[str, Any]:

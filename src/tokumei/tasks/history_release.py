@@ -153,15 +153,6 @@ class HistoryRelease(Result):
         if truth is not None and pseudonyms is not None:
             write_pairs(pseudonyms.select("pseudonym", "customer").unique().sort("pseudonym"), truth, self.form)
 
-    def report(self, out: Path | str, *, force: bool = False, **options: Any) -> Any:
-        """Measure and attack the release in every way and write one self-contained page; see `report_history`."""
-        from tokumei.tasks.report_history import report_history
-
-        with guarded({"out": out}, pages=["out"], force=force) as drafts:
-            done = report_history(self.original, self, seed=self.seed, **options)
-            done.page().write(drafts["out"])
-        return done
-
 
 def release_sections(facts: Mapping[str, Any]) -> list[Section]:
     """Return the facts of a release, and what tight ranges give away; a seed is a name, not an amount."""

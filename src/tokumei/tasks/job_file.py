@@ -74,7 +74,7 @@ class Job:
     >>> tk.write_frame(tk.Table({"age": ["31", "31", "52", "52"]}).frame, "people.csv")
     >>> text = '[input]\nfile = "people.csv"\n[roles]\nage = "quasi-identifier"\n[requirements]\nk = 2\n'
     >>> job = tk.Job.of(text)
-    >>> job.run("dossier").holds
+    >>> tk.run(job, "dossier").holds
     True
     """
 
@@ -133,12 +133,6 @@ class Job:
         """Return what every class of the release must hold."""
         own = {one.name for one in request_fields(Requirements)}
         return Requirements(**{name: value for name, value in self.requirements.items() if name in own})
-
-    def run(self, out: Path | str, *, force: bool = False) -> Any:
-        """Do the job and write its results to a folder; what was done there before is not done again."""
-        from tokumei.tasks.run_job import run_job
-
-        return run_job(self, Path(out), force=force)
 
 
 def _job(where: Where, found: Mapping[str, Any], folder: Path) -> Job:

@@ -10,7 +10,6 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.core.errors import InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence, as_kind
 from tokumei.core.score import Score
 from tokumei.core.wording import counted
@@ -177,21 +176,3 @@ class TableRelease(Result):
             write_text(recipe, json.dumps(self.recipe.as_dict(), ensure_ascii=False) + "\n")
         if rows is not None and self.rows is not None:
             write_rows(self.rows + 1, rows)
-
-    def report(self, out: Path | str, *, language: str = "en", force: bool = False) -> None:
-        """Write what the release promises, its risks, who is found by attacks, its use and the law, as one page.
-
-        out: .html, .md or .pdf (where Chromium is installed). language: en or ja.
-
-        >>> import tokumei as tk
-        >>> r = tk.anonymize(tk.Table({"age": [31, 31, 52, 52]}, qi=["age"]), k=2)
-        >>> r.report("release.html")
-        """
-        from tokumei.report.document import check_suffix
-        from tokumei.tasks.report_table import report_table
-
-        if self.original is None or self.rows is None:
-            raise InputError.of("a release of rows of people that is in this process, to report on")
-        check_suffix(Path(out))
-        with guarded({"out": out}, inputs=[self.original.name], force=force) as drafts:
-            report_table(self.original, self).document(language).write(drafts["out"], Path(out).suffix)

@@ -24,8 +24,8 @@ from tokumei.core.seeds import LARGEST_SEED, generator
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.hierarchies.items import item_hierarchy, roll_together, roll_up
+from tokumei.report.attack_choice import announce
 from tokumei.report.needs import absent_in_words, lacks
-from tokumei.tasks.attack_history import announce
 from tokumei.tasks.histories import history_of, released_of
 
 # An attacker who is not told how the release was made has one try: the strongest attack for the time they know.
