@@ -20,7 +20,7 @@ from tokumei.measures.registry import TABLE_UTILITIES
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.report.dossier_names import ATTACKS, MEASURES, METHODS, NAMES
 from tokumei.report.dossier_pages import RISKS
-from tokumei.report.dossier_parts import add_use, new_document
+from tokumei.report.dossier_parts import add_attacks, add_use, new_document
 from tokumei.report.dossier_words import JAPANESE
 from tokumei.report.legal_words import JAPANESE_LAW
 from tokumei.report.needs import absent_in_words
@@ -161,6 +161,16 @@ def test_why_a_measure_was_left_out_is_said_in_the_language_of_the_report() -> N
         assert said in reports["ja"]
     for said in use.left_out.values():
         assert str(said) in reports["en"]
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "nothing to find"), ("ja", "対象なし")])
+def test_attack_with_nothing_to_find_says_so(language: str, said: str) -> None:
+    release = tk.Table({"sex": ["f", "f", "m", "m"]}, qi=["sex"])
+    found = tk.attack(release, attack="downcoding").as_records("anybody")
+    document = new_document({"job": "x"}, language)
+    add_attacks(document, found)
+    assert document.to_markdown().count(said) == 2
+    assert "0 – 1" not in document.to_markdown()
 
 
 def test_values_of_the_data_are_never_translated(tmp_path: Path) -> None:

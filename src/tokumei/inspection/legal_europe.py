@@ -17,6 +17,7 @@ from tokumei.attacks.verdict import (
     chance_of,
     judge_scores,
     singling_out_of,
+    was_tried,
 )
 from tokumei.inspection.legal_case import Finding, LegalCase
 
@@ -91,6 +92,8 @@ def _judged(attack: Mapping[str, Any], criterion: str) -> Finding:
 
 
 def _with_interval(name: str, score: Mapping[str, Any]) -> str:
+    if not was_tried(score):
+        return "–"
     low, high = score.get("interval") or (None, None)
     chance = chance_of(name, score) if name in DECIDING else None
     more = [] if low is None else [f"{low:.3g}–{high:.3g}"]

@@ -26,6 +26,7 @@ JAPANESE = {
     "no label of the release is a range, whose ends the attack tries": (
         "攻撃が試す範囲の端が、加工データのラベルにありません"
     ),
+    "nothing to find": "対象なし",
     "anybody": "誰でも",
     "{who}, who has the release alone": "{who}（加工データだけを持つ）",
     "Ranges of numbers are tight: both ends of each are values of people in the group, so that some of them can be "
