@@ -34,8 +34,9 @@ def wp216(case: LegalCase) -> dict[str, Any]:
     """Judge singling out, linkability and inference by the attacks that were run, for each recipient."""
     linking, inferring = ("record-linkage", *HISTORY_ATTACKS), ("homogeneity",)
     items = [
-        *_tight_ranges(case),
+        # What was measured comes before what is yours to judge.
         *_singling_out(case),
+        *_written_values(case),
         *_by_attack(case, "linkability", linking),
         *_by_attack(case, "inference", inferring),
     ]
@@ -46,19 +47,18 @@ def wp216(case: LegalCase) -> dict[str, Any]:
     }
 
 
-def _tight_ranges(case: LegalCase) -> list[Finding]:
-    """Warn of ranges that end with values of people in the group, whatever an attack makes of them."""
-    if case.ranges != "tight":
-        return []
-    return [Finding(ARTICLE, "singling out", JUDGE, TIGHT)]
-
-
 def _singling_out(case: LegalCase) -> list[Finding]:
     """Not met if a row is alone, else what attacks on the labels found."""
     item, known = "singling out", ", ".join(case.known)
     if case.k < 2:
         return [Finding(ARTICLE, item, NOT_MET, "rows are alone by {known}", {"known": known})]
     return [_singled_out(one, known, case.k) for one in singling_out_of(case.attacks)]
+
+
+def _written_values(case: LegalCase) -> list[Finding]:
+    """Warn of values of people in the group that are written, whatever an attack makes of them."""
+    said = [*([TIGHT] if case.ranges == "tight" else []), *([case.gives_away] if case.gives_away else [])]
+    return [Finding(ARTICLE, "singling out", JUDGE, one) for one in said]
 
 
 def _singled_out(found: SinglingOut, known: str, k: int) -> Finding:
