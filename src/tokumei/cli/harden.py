@@ -39,7 +39,7 @@ from tokumei.data.files.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
     from tokumei.data.table import Table
-    from tokumei.tasks.harden_table import TableHardening
+    from tokumei.tasks.harden_table import HardenedTable
 
 HISTORY = "history"
 
@@ -232,7 +232,7 @@ def harden_table(
 
 def _hardened(
     table: Table, release: Path | None, asked: dict[str, Any], beside: dict[str, Any], reading: Reading
-) -> TableHardening:
+) -> HardenedTable:
     """Harden a release of people who are known, or, where none is given beside it, a table that is the release."""
     from tokumei.tasks.harden_table import harden_release, harden_table
 

@@ -37,8 +37,8 @@ def legal_pages(
         k = _fewest_customers(frame, known)
     kept = [] if secret is None else sorted(one.name for one in secret.iterdir() if one.is_file())
     is_apart = None if secret is None else not secret.stat().st_mode & OTHERS_MAY
-    written = {name: results.get(name) for name in ("ranges", "gives_away")}
-    case = LegalCase(frame, known, k, results["attacks"], bounds, is_apart, kept, pseudonyms, **written)
+    ranges, gives_away = results.get("ranges"), results.get("gives_away")
+    case = LegalCase(frame, known, k, results["attacks"], bounds, is_apart, kept, pseudonyms, ranges, gives_away)
     return [check(case) for check in PAGES]
 
 
