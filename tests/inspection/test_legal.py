@@ -96,8 +96,8 @@ def test_what_only_people_can_know_is_theirs_to_judge() -> None:
 
 def test_tight_ranges_are_told_whatever_attacks_found() -> None:
     items = wp216(case(**ATTACKED, ranges="tight"))["items"]
-    assert items[0]["finding"] == "yours to judge"
-    assert "both ends of each are values of people" in items[0]["evidence"]
+    assert items[1]["finding"] == "yours to judge"
+    assert "both ends of each are values of people" in items[1]["evidence"]
     assert wp216(case(**ATTACKED, ranges="grid")) == wp216(case(**ATTACKED))
 
 

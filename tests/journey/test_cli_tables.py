@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,36 @@ def test_attack_table_says_in_words_what_it_found(files: list[object]) -> None:
     assert "among those that fit." in done.stdout
 
 
+def test_attack_table_says_where_there_was_nothing_to_find(tmp_path: Path) -> None:
+    (tmp_path / "release.csv").write_text("sex,town\n" + "f,Kyoto\n" * 3 + "m,Osaka\n" * 3)
+    asked = ("attack", "table", "downcoding", "--release", tmp_path / "release.csv", "--qi", "sex,town")
+    lines = tokumei(*asked).stdout.splitlines()
+    for name in ("singled-out-estimate", "cells-certain"):
+        (line,) = (one for one in lines if one.startswith(name))
+        assert "nothing to find" in line and "0 – 1" not in line
+    # What programs read stays a share of nothing.
+    assert tokumei_json(*asked)["attacks"]["downcoding"]["cells-certain"]["interval"] == [0, 1]
+
+
+def test_minimality_of_files_retraces_numbers_and_is_told_the_options_of_the_method(tmp_path: Path) -> None:
+    # Of either half of the ages both could be cut, and are not: a safe cut does not look which half has whom.
+    rows = [f"{age},{ill}" for age, ill in zip(range(21, 29), ["HIV", "flu"] * 4, strict=True)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,ill", *rows]) + "\n")
+    who = ("--qi", "age", "--numeric", "age")
+    made = ("--method", "mondrian", "--set", "cuts=safe", "--set", "margin=inf", "--k", 2, "--l-diversity", "ill=2")
+    files = ("--rows", tmp_path / "rows.csv", "--out", tmp_path / "out.csv", "--recipe", tmp_path / "recipe.json")
+    tokumei_json("anonymize", "table", tmp_path / "people.csv", *who, *made, "--keep", "ill", *files)
+    recipe = json.loads((tmp_path / "recipe.json").read_text(), parse_constant=pytest.fail)
+    assert recipe["options"]["options"]["margin"] == "inf"
+    given = ("--original", tmp_path / "people.csv", "--release", tmp_path / "out.csv", "--rows", tmp_path / "rows.csv")
+    told = ("--sensitive", "ill", "--method", "mondrian", "--k", 2, "--set", "l=2")
+    asked = ("attack", "table", "minimality", *given, *who, *told)
+    safe = tokumei_json(*asked, "--method-set", "cuts=safe", "--method-set", "margin=inf")
+    as_checked = tokumei_json(*asked)
+    refused = [one["attacks"]["minimality"]["above-bound"]["inputs"]["groupings_refused"] for one in (safe, as_checked)]
+    assert refused == [0, 1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -78,6 +109,8 @@ def test_attack_table_says_in_words_what_it_found(files: list[object]) -> None:
         (["homogeneity", "--known", "illness"], "a sensitive column that is not known, which homogeneity needs"),
         (["--earlier", "x.csv", "--earlier-rows", "a.csv", "--earlier-rows", "b.csv"], "one file for each of 1"),
         (["background-knowledge", "--set", "excludes=many"], "whole number"),
+        (["downcoding", "--method-set", "ranges=tight"], "--method, whose option it is"),
+        (["downcoding", "--method", "mondrian", "--method-set", "cuts"], "option --method-set: found 'cuts'"),
     ],
 )
 def test_attack_table_refuses_what_does_not_fit(files: list[object], arguments: list[str], message: str) -> None:

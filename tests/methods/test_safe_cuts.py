@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -99,6 +101,15 @@ def test_safe_cuts_of_nothing_but_k_are_the_others() -> None:
     plain = tk.anonymize(table, k=2, method="mondrian", keep_order=True)
     safe = tk.anonymize(table, k=2, method="mondrian", keep_order=True, cuts="safe")
     assert safe.table.equals(plain.table) and safe.recipe.options["options"]["cuts"] == "safe"
+
+
+def test_a_recipe_with_an_endless_margin_is_json_and_makes_the_release_again() -> None:
+    table = table_of(list("HcHcHc"))
+    release = tk.anonymize(table, k=2, l_diversity=2, method="mondrian", cuts="safe", margin=np.inf, keep_order=True)
+    written = json.dumps(release.recipe.as_dict(), allow_nan=False)
+    again = tk.apply(replace(release.recipe, **json.loads(written)), table, keep_order=True)
+    assert again.frame.equals(release.table.select(again.frame.columns))
+    assert again.release.recipe.options["options"]["margin"] == "inf"
 
 
 @pytest.mark.parametrize(

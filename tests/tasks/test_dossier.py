@@ -20,7 +20,7 @@ from tokumei.measures.registry import TABLE_UTILITIES
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.report.dossier_names import ATTACKS, MEASURES, METHODS, NAMES
 from tokumei.report.dossier_pages import RISKS
-from tokumei.report.dossier_parts import add_use, new_document
+from tokumei.report.dossier_parts import add_attacks, add_use, new_document
 from tokumei.report.dossier_words import JAPANESE
 from tokumei.report.legal_words import JAPANESE_LAW
 from tokumei.report.needs import absent_in_words
@@ -118,8 +118,8 @@ def test_every_run_measures_what_labels_give_away_and_says_so_in_both_languages(
             assert all(f"{figure:.1%}" in page for page in pages)
         assert "anybody, who has the release alone" in pages[0]
         assert "誰でも（加工データだけを持つ）" in pages[1]
-    # Beside the warning of tight ranges, which is yours to judge, stands what was measured.
-    assert told["tight"] == ["yours to judge", "not met"]
+    # What was measured stands before the warning of tight ranges, which is yours to judge.
+    assert told["tight"] == ["not met", "yours to judge"]
 
 
 def test_release_without_ranges_says_that_singling_out_was_not_measured(folder: Path) -> None:
@@ -161,6 +161,43 @@ def test_why_a_measure_was_left_out_is_said_in_the_language_of_the_report() -> N
         assert said in reports["ja"]
     for said in use.left_out.values():
         assert str(said) in reports["en"]
+
+
+@pytest.mark.parametrize(
+    ("method", "english", "japanese"),
+    [
+        ('name = "microaggregate"\nwrite = "median"', "Medians are written", "中央値を書き出しています"),
+        ('name = "microaggregate"', "Means are written", "平均値を書き出しています"),
+        ('name = "top-bottom-code"', "Numbers between the thresholds", "しきい値の間の数値"),
+        ('name = "mondrian"\nranges = "tight"', "anges of numbers are tight", "数値の範囲は「tight」です"),
+    ],
+)
+def test_reports_say_which_values_of_people_a_method_writes(
+    tmp_path: Path, method: str, english: str, japanese: str
+) -> None:
+    (tmp_path / "people.csv").write_text("age\n" + "".join(f"{30 + n // 4}\n" for n in range(24)))
+    roles = 'population_size = 1000\n[input]\nfile = "people.csv"\n[roles]\nage = "quasi-identifier"\n'
+    asked = f'[job]\nname = "people"\n{roles}[requirements]\nk = 3\n[[method]]\n{method}\n'
+    (tmp_path / "job.toml").write_text(asked)
+    tk.Job.read(tmp_path / "job.toml").run(tmp_path / "out")
+    dossier = json.loads((tmp_path / "out" / "dossier.json").read_text())
+    (europe,) = (page for page in dossier["legal"] if "WP216" in page["title"])
+    items = [one for one in europe["items"] if one["asks"] == "singling out"]
+    # What was measured comes first.
+    assert "{attack}" in items[0]["said"] or "not measured" in items[0]["said"]
+    assert english in items[-1]["said"] and items[-1]["finding"] == "yours to judge"
+    for name, said in (("report.md", english), ("report.ja.md", japanese)):
+        assert said in (tmp_path / "out" / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "nothing to find"), ("ja", "対象なし")])
+def test_attack_with_nothing_to_find_says_so(language: str, said: str) -> None:
+    release = tk.Table({"sex": ["f", "f", "m", "m"]}, qi=["sex"])
+    found = tk.attack(release, attack="downcoding").as_records("anybody")
+    document = new_document({"job": "x"}, language)
+    add_attacks(document, found)
+    assert document.to_markdown().count(said) == 2
+    assert "0 – 1" not in document.to_markdown()
 
 
 def test_values_of_the_data_are_never_translated(tmp_path: Path) -> None:

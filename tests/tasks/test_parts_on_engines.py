@@ -87,6 +87,27 @@ def test_mondrian_in_parts_is_mondrian_in_memory(
     check_as_in_memory(seed, engine, tmp_path, monkeypatch, k=40)
 
 
+@pytest.mark.parametrize("method", ["mondrian", "partition"])
+@pytest.mark.parametrize("seed", range(N_TABLES))
+def test_grid_and_release_of_an_engine_are_those_of_memory(method: str, seed: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(100 + seed)
+    # Of dense, wide and decimal numbers, with heaps, and of dates.
+    frame = people(seed, 40)
+    frame = frame.with_columns(
+        points=pl.Series(rng.integers(0, 1000, frame.height)),
+        age=pl.Series(np.where(rng.random(frame.height) < 0.3, 30, rng.integers(18, 90, frame.height))),
+    )
+    known = ["age", "income", "points", "born"]
+    frame.write_parquet(tmp_path / "people.parquet")
+    here = tk.anonymize(tk.Table(frame, known), method=method, k=5)
+    asked: dict[str, Any] = {"engine": "duckdb", "reading": AS_IT_IS, "method": method, "k": 5}
+    write_table_on_engine(str(tmp_path / "people.parquet"), known, tmp_path / "out.parquet", **asked)
+    there = read_frame(tmp_path / "out.parquet").select(here.table.columns)
+    for name in known:
+        assert there[name].value_counts().sort(name).rows() == here.table[name].value_counts().sort(name).rows()
+    assert sorted(there.rows(), key=repr) == sorted(here.table.rows(), key=repr)
+
+
 @pytest.mark.parametrize(
     "asked",
     [{"l_diversity": {"illness": 2}}, {"t_closeness": {"illness": 0.5}}, {"weights": {"town": 3.0, "age": 0.5}}],

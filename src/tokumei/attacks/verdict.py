@@ -26,6 +26,7 @@ DECIDING = (SINGLED_OUT, "certain", "success", "found", "row", "pseudonym")
 NOT_RUN = "no attack looked for people whom labels single out"
 NO_PEOPLE = "no released row is a row of the original, so that nobody can judge what the attack claims"
 NO_RANGES = "no label of the release is a range, whose ends the attack tries"
+NOTHING_TO_FIND = "nothing to find"
 
 
 def judge_scores(scores: Mapping[str, Mapping[str, Any]]) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +15,9 @@ from tokumei.cli.request import HierarchyOption, NumericOption, QiOption, hierar
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
+if TYPE_CHECKING:
+    from tokumei.methods.registry import TableAnonymizer
+
 ALL = "all"
 OriginalOption = Annotated[Path, typer.Option("--original", metavar="X", help="The original: people who are known.")]
 ReleaseOption = Annotated[Path, typer.Option("--release", metavar="Y", help="The released table.")]
@@ -23,6 +27,33 @@ RowsOption = Annotated[
 InOrderOption = Annotated[
     bool, typer.Option("--in-order", help="Row n of both files is the same person, as after --keep-order.")
 ]
+PeopleOption = Annotated[
+    Path | None,
+    typer.Option("--original", metavar="X", help="The original: people who are known. Some attacks need none."),
+]
+KnownOption = Annotated[
+    str | None, typer.Option("--known", metavar="A,B,…", help="Only these columns are known; --qi if not given.")
+]
+SensitiveOption = Annotated[
+    str | None, typer.Option("--sensitive", metavar="S", help="The column that others want to learn.")
+]
+PopulationOption = Annotated[
+    Path | None, typer.Option("--population", metavar="P", help="Everybody who might be in the release.")
+]
+MethodOption = Annotated[
+    str | None, typer.Option("--method", metavar="NAME", help="How the release was made, if that is known.")
+]
+MethodSetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method-set",
+        metavar="NAME=VALUE",
+        help="An option that --method was run with, if that is known; repeatable. The others had their defaults.",
+    ),
+]
+KOption = Annotated[
+    int | None, typer.Option("--k", min=1, metavar="K", help="The k that was asked for, if that is known.")
+]
 
 
 @reads_tables
@@ -30,19 +61,12 @@ def attack_table(
     release: ReleaseOption,
     qi: QiOption,
     attack: Annotated[str, typer.Argument(metavar="NAME", help="See 'tokumei parts disclosure-attack'.")] = ALL,
-    original: Annotated[
-        Path | None,
-        typer.Option("--original", metavar="X", help="The original: people who are known. Some attacks need none."),
-    ] = None,
-    known: Annotated[
-        str | None, typer.Option("--known", metavar="A,B,…", help="Only these columns are known; --qi if not given.")
-    ] = None,
+    original: PeopleOption = None,
+    known: KnownOption = None,
     known_share: Annotated[
         float, typer.Option("--known-share", metavar="P", help="Each cell is known with this chance, 0 to 1.")
     ] = 1.0,
-    sensitive: Annotated[
-        str | None, typer.Option("--sensitive", metavar="S", help="The column that others want to learn.")
-    ] = None,
+    sensitive: SensitiveOption = None,
     hierarchies: HierarchiesOption = None,
     hierarchy: HierarchyOption = None,
     numeric: NumericOption = None,
@@ -54,18 +78,13 @@ def attack_table(
     earlier_rows: Annotated[
         list[Path] | None, typer.Option("--earlier-rows", metavar="FILE", help="The rows of each --earlier, in order.")
     ] = None,
-    population: Annotated[
-        Path | None, typer.Option("--population", metavar="P", help="Everybody who might be in the release.")
-    ] = None,
+    population: PopulationOption = None,
     control: Annotated[
         Path | None, typer.Option("--control", metavar="C", help="People who are not in the release.")
     ] = None,
-    method: Annotated[
-        str | None, typer.Option("--method", metavar="NAME", help="How the release was made, if that is known.")
-    ] = None,
-    k: Annotated[
-        int | None, typer.Option("--k", min=1, metavar="K", help="The k that was asked for, if that is known.")
-    ] = None,
+    method: MethodOption = None,
+    method_set: MethodSetOption = None,
+    k: KOption = None,
     claims: Annotated[
         Path | None, typer.Option("--claims", metavar="FILE", help="Write what is claimed of which cell to this file.")
     ] = None,
@@ -101,21 +120,22 @@ def attack_table(
     secret = names(sensitive, "--sensitive") if sensitive else []
     trees = hierarchies_of(hierarchies, hierarchy)
     numbers = names(numeric, "--numeric") if numeric else None
+    made_by = told_method(method, method_set)
     with showing_progress(), guarded({"--claims": claims}, inputs=[original, release, rows], force=force) as drafts:
         if original is None:
-            for option, value in (
-                ("--known", known),
-                ("--rows", rows),
-                ("--in-order", in_order),
-                ("--earlier", earlier),
-                ("--earlier-rows", earlier_rows),
-                ("--population", population),
-                ("--control", control),
-            ):
-                if value:
-                    raise InputError.of("--original beside it, the people who are known", option=option)
+            check_names_nobody(
+                {
+                    "--known": known,
+                    "--rows": rows,
+                    "--in-order": in_order,
+                    "--earlier": earlier,
+                    "--earlier-rows": earlier_rows,
+                    "--population": population,
+                    "--control": control,
+                }
+            )
             table = read_table(release, columns, secret, reading, hierarchies=trees, numeric=numbers)
-            result = attack_alone(table, part, method=method, k=k, seed=seed)
+            result = attack_alone(table, part, method=made_by, k=k, seed=seed)
         else:
             people = read_table(original, columns, secret, reading, hierarchies=trees)
             result = attack_release(
@@ -131,7 +151,7 @@ def attack_table(
                 earlier_rows=earlier_rows or [],
                 population=population,
                 control=control,
-                method=method,
+                method=made_by,
                 k=k,
                 seed=seed,
                 reading=reading,
@@ -141,3 +161,22 @@ def attack_table(
                 raise InputError.of("an attack that makes claims, such as downcoding", option="--claims")
             write_file_or_folder(result.claims_table, drafts["--claims"])
     show(result.written_to(claims), json=json)
+
+
+def told_method(name: str | None, options: list[str] | None) -> TableAnonymizer | str | None:
+    """Return the method that a release was made by: its name, or itself where its options are known, too."""
+    from tokumei.methods.registry import TABLE_ANONYMIZERS
+
+    given = part_options(options, option="--method-set")
+    if not given:
+        return name
+    if name is None:
+        raise InputError.of("--method, whose option it is", option="--method-set", value=next(iter(given)))
+    return TABLE_ANONYMIZERS.make_from_text(name, given)
+
+
+def check_names_nobody(given: Mapping[str, Any]) -> None:
+    """Refuse options that speak of people whom nobody knows, since there is no original."""
+    for option, value in given.items():
+        if value:
+            raise InputError.of("--original beside it, the people who are known", option=option)

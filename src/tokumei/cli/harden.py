@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from tokumei.cli.attack_table import InOrderOption, ReleaseOption, RowsOption
+from tokumei.cli.attack_table import (
+    InOrderOption,
+    KnownOption,
+    KOption,
+    MethodOption,
+    MethodSetOption,
+    PeopleOption,
+    PopulationOption,
+    ReleaseOption,
+    RowsOption,
+    SensitiveOption,
+    check_names_nobody,
+    told_method,
+)
 from tokumei.cli.history import OriginalOption, OutFormatOption, item_file
 from tokumei.cli.options import (
     DrawOption,
@@ -22,8 +35,11 @@ from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.reading import reads_histories, reads_tables
 from tokumei.cli.report import KnowledgeOption, MinutesOption, SampleOption, files_of
 from tokumei.cli.request import HierarchyOption, NumericOption, QiOption, hierarchies_of, read_table
-from tokumei.core.errors import InputError
 from tokumei.data.files.reading import AS_IT_IS, Reading
+
+if TYPE_CHECKING:
+    from tokumei.data.table import Table
+    from tokumei.tasks.harden_table import HardenedTable
 
 HISTORY = "history"
 
@@ -135,10 +151,7 @@ def harden_table(
         typer.Option("--bound", metavar="0.05", help="Largest share that any attack may find beyond what is blind."),
     ],
     out: Annotated[Path, typer.Option("--out", metavar="OUT", help="The hardened release.")],
-    original: Annotated[
-        Path | None,
-        typer.Option("--original", metavar="X", help="The original: people who are known. Some attacks need none."),
-    ] = None,
+    original: PeopleOption = None,
     attacks: Annotated[
         str | None, typer.Option("--attacks", metavar="A,B,…", help="Which attacks; all that can work if not given.")
     ] = None,
@@ -159,26 +172,17 @@ def harden_table(
     minutes: Annotated[
         float | None, typer.Option("--minutes", metavar="M", help="End the search after so long, with the best it has.")
     ] = None,
-    sensitive: Annotated[
-        str | None, typer.Option("--sensitive", metavar="S", help="The column that others want to learn.")
-    ] = None,
-    known: Annotated[
-        str | None, typer.Option("--known", metavar="A,B,…", help="Only these columns are known; --qi if not given.")
-    ] = None,
+    sensitive: SensitiveOption = None,
+    known: KnownOption = None,
     hierarchies: HierarchiesOption = None,
     hierarchy: HierarchyOption = None,
     numeric: NumericOption = None,
     rows: RowsOption = None,
     in_order: InOrderOption = False,
-    population: Annotated[
-        Path | None, typer.Option("--population", metavar="P", help="Everybody who might be in the release.")
-    ] = None,
-    method: Annotated[
-        str | None, typer.Option("--method", metavar="NAME", help="How the release was made, as attackers may know.")
-    ] = None,
-    k: Annotated[
-        int | None, typer.Option("--k", min=1, metavar="K", help="The k that was asked for, as attackers may know.")
-    ] = None,
+    population: PopulationOption = None,
+    method: MethodOption = None,
+    method_set: MethodSetOption = None,
+    k: KOption = None,
     out_rows: Annotated[
         Path | None, typer.Option("--out-rows", metavar="FILE", help="Also write the row of X behind each row left.")
     ] = None,
@@ -198,12 +202,10 @@ def harden_table(
     """
     from tokumei.data.files.formats import check_can_be_written
     from tokumei.data.files.outputs import guarded
-    from tokumei.tasks.harden_table import harden_release
-    from tokumei.tasks.harden_table import harden_table as harden
 
     check_can_be_written(out)
     columns, secret = names(qi, "--qi"), names(sensitive, "--sensitive") if sensitive else []
-    trees, numbers = hierarchies_of(hierarchies, hierarchy), names(numeric, "--numeric") if numeric else None
+    trees = hierarchies_of(hierarchies, hierarchy)
     asked: dict[str, Any] = {
         "bound": bound,
         "attacks": names(attacks, "--attacks") if attacks else None,
@@ -212,35 +214,29 @@ def harden_table(
         "by_interval": interval,
         "minutes": minutes,
         "seed": seed,
-        "numeric": numbers,
-        "method": method,
+        "numeric": names(numeric, "--numeric") if numeric else None,
+        "method": told_method(method, method_set),
         "k": k,
     }
+    beside: dict[str, Any] = {"known": known, "rows": rows, "in_order": in_order, "population": population}
     outputs, read = {"--out": out, "--out-rows": out_rows}, [original, release, rows, population, hierarchies]
     with showing_progress(), guarded(outputs, inputs=read, force=force) as drafts:
         if original is None:
-            alone = {
-                "--known": known,
-                "--rows": rows,
-                "--in-order": in_order,
-                "--population": population,
-                "--out-rows": out_rows,
-            }
-            for option, value in alone.items():
-                if value:
-                    raise InputError.of("--original beside it, the people who are known", option=option)
-            done = harden_release(read_table(release, columns, secret, reading, hierarchies=trees), **asked)
-        else:
-            people = read_table(original, columns, secret, reading, hierarchies=trees)
-            done = harden(
-                people,
-                release,
-                known=names(known, "--known") if known else [],
-                rows=rows,
-                in_order=in_order,
-                population=population,
-                reading=reading,
-                **asked,
-            )
+            flags = {f"--{name.replace('_', '-')}": value for name, value in beside.items()}
+            check_names_nobody({**flags, "--out-rows": out_rows})
+        table = read_table(original or release, columns, secret, reading, hierarchies=trees)
+        done = _hardened(table, None if original is None else release, asked, beside, reading)
         done.release.write(drafts["--out"], None, drafts.get("--out-rows"))
     show(done.written_to(out), json=json)
+
+
+def _hardened(
+    table: Table, release: Path | None, asked: dict[str, Any], beside: dict[str, Any], reading: Reading
+) -> HardenedTable:
+    """Harden a release of people who are known, or, where none is given beside it, a table that is the release."""
+    from tokumei.tasks.harden_table import harden_release, harden_table
+
+    if release is None:
+        return harden_release(table, **asked)
+    known = names(beside["known"], "--known") if beside["known"] else []
+    return harden_table(table, release, **{**asked, **beside, "known": known}, reading=reading)

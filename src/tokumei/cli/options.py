@@ -93,20 +93,23 @@ def _unquoted(name: str) -> str:
     return name[1:-1].replace('""', '"') if is_quoted else name
 
 
-def part_options(texts: list[str] | None, function: Callable[..., Any] | None = None) -> dict[str, str]:
+def part_options(
+    texts: list[str] | None, function: Callable[..., Any] | None = None, *, option: str = "--set"
+) -> dict[str, str]:
     """Read the options of a part, each name=value; not split at commas, since a value may itself be a list.
 
     function: what the options are handed to as keywords; those that it has itself are the command's own.
+    option: the option that they were given by.
     """
     found: dict[str, str] = {}
     taken = () if function is None else signature(function).parameters
     for text in texts or []:
         name, mark, value = text.partition("=")
         if not mark or not name.strip():
-            raise InputError.of("name=value", option="--set", value=text)
+            raise InputError.of("name=value", option=option, value=text)
         key = name.strip().replace("-", "_")
         if key in taken:
-            raise InputError.of("an option of the part, not of the command", option="--set", value=text)
+            raise InputError.of("an option of the part, not of the command", option=option, value=text)
         found[key] = value
     return found
 

@@ -69,6 +69,8 @@ class LegalCase:
     pseudonyms: Sequence[str] = ()
     # Whether ranges of numbers are of a public grid or tight; None where there are none, or nobody said.
     ranges: str | None = None
+    # What the method writes of the values of people, in a sentence; None where there is nothing to tell.
+    gives_away: str | None = None
     # In which ages are counted.
     year: int = field(default_factory=lambda: dt.datetime.now(dt.UTC).year)
 

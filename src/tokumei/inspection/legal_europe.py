@@ -17,6 +17,7 @@ from tokumei.attacks.verdict import (
     chance_of,
     judge_scores,
     singling_out_of,
+    was_tried,
 )
 from tokumei.inspection.legal_case import Finding, LegalCase
 
@@ -33,8 +34,9 @@ def wp216(case: LegalCase) -> dict[str, Any]:
     """Judge singling out, linkability and inference by the attacks that were run, for each recipient."""
     linking, inferring = ("record-linkage", *HISTORY_ATTACKS), ("homogeneity",)
     items = [
-        *_tight_ranges(case),
+        # What was measured comes before what is yours to judge.
         *_singling_out(case),
+        *_written_values(case),
         *_by_attack(case, "linkability", linking),
         *_by_attack(case, "inference", inferring),
     ]
@@ -45,19 +47,18 @@ def wp216(case: LegalCase) -> dict[str, Any]:
     }
 
 
-def _tight_ranges(case: LegalCase) -> list[Finding]:
-    """Warn of ranges that end with values of people in the group, whatever an attack makes of them."""
-    if case.ranges != "tight":
-        return []
-    return [Finding(ARTICLE, "singling out", JUDGE, TIGHT)]
-
-
 def _singling_out(case: LegalCase) -> list[Finding]:
     """Not met if a row is alone, else what attacks on the labels found."""
     item, known = "singling out", ", ".join(case.known)
     if case.k < 2:
         return [Finding(ARTICLE, item, NOT_MET, "rows are alone by {known}", {"known": known})]
     return [_singled_out(one, known, case.k) for one in singling_out_of(case.attacks)]
+
+
+def _written_values(case: LegalCase) -> list[Finding]:
+    """Warn of values of people in the group that are written, whatever an attack makes of them."""
+    said = [*([TIGHT] if case.ranges == "tight" else []), *([case.gives_away] if case.gives_away else [])]
+    return [Finding(ARTICLE, "singling out", JUDGE, one) for one in said]
 
 
 def _singled_out(found: SinglingOut, known: str, k: int) -> Finding:
@@ -91,6 +92,8 @@ def _judged(attack: Mapping[str, Any], criterion: str) -> Finding:
 
 
 def _with_interval(name: str, score: Mapping[str, Any]) -> str:
+    if not was_tried(score):
+        return "–"
     low, high = score.get("interval") or (None, None)
     chance = chance_of(name, score) if name in DECIDING else None
     more = [] if low is None else [f"{low:.3g}–{high:.3g}"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -81,8 +82,10 @@ def columns_of(recipe: Recipe) -> list[str]:
 
 def method_options(recipe: Recipe) -> dict[str, Any]:
     """Return the options of a method that works on rows; where a recipe says nothing of ranges, they were tight."""
-    takes_ranges = any(one.name == "ranges" for one in part_options(TABLE_ANONYMIZERS.get(recipe.method)))
-    return ({"ranges": "tight"} if takes_ranges else {}) | dict(recipe.options["options"])
+    types = {one.name: one.type for one in part_options(TABLE_ANONYMIZERS.get(recipe.method))}
+    tight = {"ranges": "tight"} if "ranges" in types else {}
+    made: Mapping[str, Any] = recipe.options["options"]
+    return tight | {name: float(one) if types.get(name) is float else one for name, one in made.items()}
 
 
 def recodings_of(options: Mapping[str, Any]) -> list[Recoding]:
@@ -143,7 +146,8 @@ def _plain(value: Any) -> Any:
         return hierarchy_as_dict(value)
     if isinstance(value, Mapping):
         return [[_plain_key(key), share] for key, share in value.items()]
-    return value
+    # JSON has no infinity; as text, `float` reads it again.
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _plain_key(key: Any) -> Any:

@@ -75,6 +75,8 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
             "Ranges of numbers are tight: both ends of each are values of people in the group, so that some of them "
             "can be singled out. The option ranges=grid hides the ends."
         )
+    if found.get("gives_away"):
+        document.paragraph(found["gives_away"])
     for one in singling_out_of(found["attacks"]):
         _singling_out(document, one)
     scores = [(a, kind, s) for a in found["attacks"] for kind, s in a["scores"].items() if kind == "success"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tokumei.attacks.verdict import NOTHING_TO_FIND, was_tried
 from tokumei.core.text import from_json
 from tokumei.report.document import Document
 from tokumei.report.dossier_names import NAMES
@@ -74,6 +75,8 @@ def add_attacks(document: Document, attacks: Sequence[Mapping[str, Any]]) -> Non
             low, high = score.get("interval") or (None, None)
             span = "–" if low is None else f"{low:.3g} – {high:.3g}"
             numbers = [score["value"], span, score.get("baseline"), score.get("control")]
+            if not was_tried(score):
+                numbers = [document.say(NOTHING_TO_FIND), None, None, None]
             rows.append([attacker_words(document, attack), f"{title}: {document.say(kind)}", *numbers])
     head = ["who, and what they know", "attack", "found", "95 % interval", "blindly", "control"]
     document.table(head, rows, "Shares of people; a dash where there is no such number.")

@@ -26,11 +26,21 @@ JAPANESE = {
     "no label of the release is a range, whose ends the attack tries": (
         "攻撃が試す範囲の端が、加工データのラベルにありません"
     ),
+    "nothing to find": "対象なし",
     "anybody": "誰でも",
     "{who}, who has the release alone": "{who}（加工データだけを持つ）",
     "Ranges of numbers are tight: both ends of each are values of people in the group, so that some of them can be "
     "singled out. The option ranges=grid hides the ends.": "数値の範囲は「tight」です。各範囲の両端はグループにいる人の"
     "値そのものなので、一部の人を選び出せます。オプション ranges=grid で両端を隠せます。",
+    "Medians are written: that of an odd number of rows is the value of somebody in the group, so that some of them "
+    "can be singled out.": "中央値を書き出しています。行数が奇数のグループでは中央値が誰かの値そのものなので、"
+    "一部の人を選び出せます。",
+    "Means are written: that of equal values is the value of everybody in the group, and whoever knows all of a group "
+    "but one computes the value of the last.": "平均値を書き出しています。値がすべて等しいグループでは平均値が全員の値"
+    "そのものであり、一人を除く全員の値を知る人は、残る一人の値を計算できます。",
+    "Numbers between the thresholds are released as they are, and a threshold that follows from a share of the rows, "
+    "or from k, is the value of somebody in the table.": "しきい値の間の数値はそのまま提供します。行の割合や k "
+    "から決まるしきい値は、表の中の誰かの値そのものです。",
     "The strongest attack that was tried ({attack}, by {who}) is right for {share} of people, where blind guessing "
     "is for {blind}.": "試した中で最も強い攻撃（{who} による {attack}）の成功率は "
     "{share}、当てずっぽうでは {blind} です。",

@@ -173,6 +173,7 @@ def row_facts(
         "classes": None if counts is None else counts.n_classes,
         "suppressed": n_suppressed,
         "ranges": getattr(method, "ranges", None),
+        **({"gives_away": said} if (said := getattr(method, "gives_away", None)) else {}),
         "promise": recipe.options.get("promise"),
         "seed": recipe.seed,
     }

@@ -18,6 +18,7 @@ from tokumei.attacks.registry import (
     attack_title,
 )
 from tokumei.attacks.threat_model import KnownMethod, Published, ThreatModel
+from tokumei.attacks.verdict import NOTHING_TO_FIND, was_tried
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import part_name
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, as_kind
@@ -29,8 +30,8 @@ from tokumei.data.frames import as_frame
 from tokumei.data.release import Recipe
 from tokumei.data.table import Table, check_column
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.methods.recipes import requirement_of
-from tokumei.methods.registry import TABLE_ANONYMIZERS
+from tokumei.methods.recipes import part_as_dict, requirement_of
+from tokumei.methods.registry import TABLE_ANONYMIZERS, TableAnonymizer
 from tokumei.tasks.hierarchies import given_hierarchies
 from tokumei.tasks.pairs import hierarchies_of, numeric_of, published
 from tokumei.tasks.table_release import TableRelease
@@ -160,7 +161,7 @@ class TableAttack(Result):
         parts: list[Section] = []
         for one in self.tried:
             rows = [
-                [f"{key}: {said}" if (said := FITTING.get((one.attack, key))) else key, *_numbers_of(score)]
+                [f"{key}: {said}" if (said := FITTING.get((one.attack, key))) else key, *numbers_of(score.as_dict())]
                 for key, score in one.scores.items()
             ]
             parts.append(Rows([one.title, "found", "95 % interval", "blindly", "control"], rows))
@@ -218,7 +219,7 @@ def attack_table(
     earlier_rows: Sequence[Any] = (),
     population: Any = None,
     control: Any = None,
-    method: str | KnownMethod | None = None,
+    method: str | KnownMethod | TableAnonymizer | None = None,
     k: int | None = None,
     seed: int = 1,
     reading: Reading = AS_IT_IS,
@@ -273,7 +274,7 @@ def threat_model_of(
     earlier_rows: Sequence[Any] = (),
     population: Any = None,
     control: Any = None,
-    method: str | KnownMethod | None = None,
+    method: str | KnownMethod | TableAnonymizer | None = None,
     k: int | None = None,
     reading: Reading = AS_IT_IS,
 ) -> ThreatModel:
@@ -323,7 +324,7 @@ def attack_release(
     *,
     numeric: Sequence[str] | None = None,
     hierarchies: Any = None,
-    method: str | KnownMethod | None = None,
+    method: str | KnownMethod | TableAnonymizer | None = None,
     k: int | None = None,
     seed: int = 1,
     **options: Any,
@@ -342,7 +343,11 @@ def attack_release(
 
 
 def public_of(
-    release: Table, numeric: Sequence[str] | None, hierarchies: Any, method: str | KnownMethod | None, k: int | None
+    release: Table,
+    numeric: Sequence[str] | None,
+    hierarchies: Any,
+    method: str | KnownMethod | TableAnonymizer | None,
+    k: int | None,
 ) -> PublicKnowledge:
     """Return what everybody knows of a release of which nothing else is there."""
     from tokumei.attacks.public_knowledge import PublicKnowledge
@@ -369,16 +374,27 @@ def _deduced(name: str, part: ReleaseAttack, public: PublicKnowledge, seed: int)
     return Tried(name, None, dict(found.scores), found)
 
 
-def known_method(release: Any, method: str | KnownMethod | None, k: int | None) -> KnownMethod:
-    """Return what is public of how a release was made: what was told, or what a release here was made by."""
+def known_method(release: Any, method: str | KnownMethod | TableAnonymizer | None, k: int | None) -> KnownMethod:
+    """Return what is public of how a release was made: what was told, or what a release here was made by.
+
+    method: its name, if nobody said by which options; or the method itself, whose options are known then.
+    """
     if isinstance(method, KnownMethod):
         return method if k is None else replace(method, k=k)
-    if method is not None:
-        TABLE_ANONYMIZERS.get(method)
+    name, options = (method, None) if isinstance(method, str) else ("", None)
+    if method is not None and not isinstance(method, str):
+        name, options = part_name(method), part_as_dict(method)["options"]
+    if name:
+        TABLE_ANONYMIZERS.get(name)
     if not isinstance(release, TableRelease):
-        return KnownMethod(method or "", k=k)
+        return KnownMethod(name, options, k)
     made = replace(method_of_recipe(release.recipe, release.hierarchies), ranged=list(release.numeric))
-    return replace(made, name=method or made.name, k=made.k if k is None else k)
+    return replace(
+        made,
+        name=name or made.name,
+        options=made.options if options is None else options,
+        k=made.k if k is None else k,
+    )
 
 
 def method_of_recipe(recipe: Recipe, hierarchies: Mapping[str, Hierarchy] = MappingProxyType({})) -> KnownMethod:
@@ -484,7 +500,13 @@ def _example(found: Mapping[str, Any]) -> str:
     return f"{', '.join(one for one in where if one)}: {found['claim']}"
 
 
-def _numbers_of(score: Score) -> list[Any]:
-    """Return the share found, its interval, and what blind guessing and the control group score."""
-    interval = "–" if score.interval is None else f"{score.interval[0]:.3g} – {score.interval[1]:.3g}"
-    return [score.value, interval, score.baseline, score.control]
+def numbers_of(score: Mapping[str, Any]) -> list[Any]:
+    """Return the share found, its interval, and what blind guessing and the control group score.
+
+    Where there was nothing to find, that is said in place of a share and an interval that speak of nothing.
+    """
+    if not was_tried(score):
+        return [NOTHING_TO_FIND, None, None, None]
+    interval = score.get("interval")
+    told = "–" if interval is None else f"{interval[0]:.3g} – {interval[1]:.3g}"
+    return [score["value"], told, score.get("baseline"), score.get("control")]

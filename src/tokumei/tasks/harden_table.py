@@ -14,7 +14,7 @@ import polars as pl
 
 from tokumei.attacks.public_knowledge import PublicKnowledge
 from tokumei.attacks.registry import DisclosureAttack, ReleaseAttack
-from tokumei.attacks.threat_model import ThreatModel
+from tokumei.attacks.threat_model import KnownMethod, ThreatModel
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
@@ -34,10 +34,12 @@ from tokumei.methods.goal import against_original, check_classes
 from tokumei.methods.label_ladders import GridLadder, Ladder, TreeLadder
 from tokumei.methods.local.task import column_weights
 from tokumei.methods.recipes import requirement_of
+from tokumei.methods.registry import TableAnonymizer
 from tokumei.tasks.anonymize_table import promised
 from tokumei.tasks.attack_table import (
     ALL,
     chosen_attacks,
+    numbers_of,
     public_of,
     threat_model_of,
     what_is_missing,
@@ -125,7 +127,11 @@ class HardenedTable(Result):
             if name not in ("snapped_rows", "class_sizes") and value is not None
         }
         rows = [
-            [f"{one['attack']}: {one['score']}", *_numbers(one["before"]), *_numbers(one["after"]), one["compared"]]
+            [
+                f"{one['attack']}: {one['score']}",
+                *(cell for when in ("before", "after") for cell in numbers_of(one[when])[:3]),
+                one["compared"],
+            ]
             for one in self.attacks()
         ]
         head = ["attack", "before", "95 %", "blindly", "now", "95 % now", "blindly now", "held against the bound"]
@@ -190,7 +196,7 @@ def harden_table(
     earlier_rows: Sequence[Any] = (),
     population: Any = None,
     control: Any = None,
-    method: str | None = None,
+    method: str | KnownMethod | TableAnonymizer | None = None,
     k: int | None = None,
     reading: Reading = AS_IT_IS,
 ) -> HardenedTable:
@@ -242,7 +248,7 @@ def harden_release(
     seed: int = 1,
     numeric: Sequence[str] | None = None,
     hierarchies: Any = None,
-    method: str | None = None,
+    method: str | KnownMethod | TableAnonymizer | None = None,
     k: int | None = None,
 ) -> HardenedTable:
     """Change a released table of which nothing else is there, so that attacks on its labels stay under a bound."""
@@ -525,9 +531,3 @@ def _costs(found: TableHardening) -> dict[str, tuple[float, float]]:
     before, after = found.before.changed, found.after.changed
     own = {f"ncp of {name}": (cost, after.cost_by_column[name]) for name, cost in before.cost_by_column.items()}
     return {"ncp": (before.cost, after.cost), **own}
-
-
-def _numbers(score: Mapping[str, Any]) -> list[Any]:
-    interval = score.get("interval")
-    told = "–" if interval is None else f"{interval[0]:.3g} – {interval[1]:.3g}"
-    return [score["value"], told, score.get("baseline")]

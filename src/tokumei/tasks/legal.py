@@ -37,8 +37,8 @@ def legal_pages(
         k = _fewest_customers(frame, known)
     kept = [] if secret is None else sorted(one.name for one in secret.iterdir() if one.is_file())
     is_apart = None if secret is None else not secret.stat().st_mode & OTHERS_MAY
-    ranges = results.get("ranges")
-    case = LegalCase(frame, known, k, results["attacks"], bounds, is_apart, kept, pseudonyms, ranges)
+    ranges, gives_away = results.get("ranges"), results.get("gives_away")
+    case = LegalCase(frame, known, k, results["attacks"], bounds, is_apart, kept, pseudonyms, ranges, gives_away)
     return [check(case) for check in PAGES]
 
 

@@ -93,6 +93,7 @@ def report_table(
         "loss_name": facts.get("loss_name"),
         "levels": facts.get("levels"),
         "ranges": facts.get("ranges"),
+        "gives_away": facts.get("gives_away"),
         "methods": [],
         "before": without_times(audit_table(original).to_dict()),
         "after": after,

@@ -92,7 +92,7 @@ class TableWork:
         chosen = results["choice"]
         return {
             "chosen": chosen["method"],
-            **{name: chosen.get(name) for name in ("k", "loss", "loss_name", "levels", "ranges")},
+            **{name: chosen.get(name) for name in ("k", "loss", "loss_name", "levels", "ranges", "gives_away")},
             "suppressed": chosen["suppressed"] / max(1, chosen["rows"]),
             "methods": [one for name, one in results.items() if name.startswith("method-")],
             "before": results["before"],

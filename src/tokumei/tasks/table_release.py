@@ -115,6 +115,7 @@ class TableRelease(Result):
     def sections(self) -> Sequence[Section]:
         """Return the facts, what became of each column, the promises, and which hierarchies were made here."""
         plain = {k: v for k, v in self.facts.items() if v is not None and not isinstance(v, dict)}
+        plain.pop("gives_away", None)
         # A seed is a name, not an amount.
         facts = plain | ({"seed": str(plain["seed"])} if "seed" in plain else {})
         parts: list[Section] = [Facts(facts)]
@@ -124,6 +125,8 @@ class TableRelease(Result):
             parts.append(Rows(["promise", "value"], [[name, one.value] for name, one in self.promises.items()]))
         if self.facts.get("ranges") == "tight" and self.numeric:
             parts.append(Sentence(TIGHT_RANGES))
+        if gives_away := self.facts.get("gives_away"):
+            parts.append(Sentence(gives_away))
         if self.release is None:
             parts.append(Sentence(NOT_ATTACKED))
         parts += told_of_made(self.made)

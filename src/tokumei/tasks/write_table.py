@@ -131,6 +131,10 @@ def _write(
             if part_name(made) not in IN_PARTS or asked.keep_order:
                 raise
             known = known_on_engine(source, qi, **found)
+    if isinstance(made, LocalRecoder):
+        # As in memory, where columns that cost alike are cut in the order of the table, not of the question.
+        qi = [name for name in known.columns if name in qi]
+        known, counts = replace(known, quasi_identifiers=qi), None if counts is None else counts.over(qi)
     if counts is not None:
         check_is_possible(counts.n_rows, request, source)
     for column in keep:

@@ -146,6 +146,8 @@ class Scene:
     def of(cls, threat_model: ThreatModel, column: str, named: Sequence[Requirement]) -> Scene | None:
         """Look up people and records; None where nothing was asked of the column."""
         method = threat_model.method
+        if method.ranged is None:
+            method = replace(method, ranged=list(threat_model.numeric))
         requirements = list(named) or [one for one in method.requirements if one.sensitive_columns]
         if not any(column in one.sensitive_columns for one in requirements):
             return None

@@ -41,6 +41,9 @@ CELLS_PER_GROUP = 12
 NUMBERS_IF_DENSE, NUMBERS_PER_CELL, NUMBERS_IF_SPARSE, NUMBERS_IF_RARE, FEWEST_NUMBERS = 4, 5, 10, 50, 3
 # Numbers are dense, sparse or rare by how many times k rows each has on average; groups are small below so many rows.
 DENSE, SPARSE, RARE, SMALL_GROUP = 25, 5, 0.5, 5
+# Or so many, where even then a typical group is k cells wide: its rows leave most of these cells empty, but never the
+# outermost two, so that a number at an end is likelier to be a member's than one between.
+NUMBERS_IF_WIDE = 20
 # The whole column has at least so many cells, and at most so many between its outermost rows.
 FEWEST_CELLS, MOST_CELLS = 4, 65_536
 # The share of rows at either end beyond which cells get wider.
@@ -171,7 +174,7 @@ def grid_of_numbers(
     low, high = column.bulk(k)
     n_rows = max(1, int(rows.sum()))
     typical = (high - low) * min(1.0, k / n_rows) ** (1 / max(1, n_columns))
-    step = column.step(max(typical / CELLS_PER_GROUP, (high - low) / MOST_CELLS), high - low, k)
+    step = column.step(typical, high - low, k)
     bounds = None if given is None else _level_bounds(given, column, step)
     if bounds is None:
         beside = column.beside(step, k)
@@ -242,21 +245,27 @@ class _Column:
         n_out = min(math.ceil(TAIL * n_leaves), (n_leaves - 1) // 2)
         return self.numbers[n_out], self.numbers[-1 - n_out]
 
-    def step(self, wanted: float, width: int, k: int) -> int:
-        """Round a step to 1, 2 or 5 times a power of ten: a few numbers, and no fewer than a few cells in all."""
+    def step(self, typical: float, width: int, k: int) -> int:
+        """Round a step to 1, 2 or 5 times a power of ten: a few numbers, and no fewer than a few cells in all.
+
+        typical: how wide a group is.
+        """
         least = FEWEST_NUMBERS * self.unit
-        step = max(nearest_round(wanted), self._narrowest(width, k))
+        wanted = max(typical / CELLS_PER_GROUP, width / MOST_CELLS)
+        step = max(nearest_round(wanted), self._narrowest(typical, width, k))
         while finer_round(step) >= least and step * FEWEST_CELLS > width:
             step = finer_round(step)
         return max(least, least if step * FEWEST_CELLS > width else step)
 
-    def _narrowest(self, width: int, k: int) -> int:
+    def _narrowest(self, typical: float, width: int, k: int) -> int:
         """Return the step of a few numbers that could be."""
         rows_of_number = float(self.rows.sum()) / k / max(1, width / self.spacing)
         if self.spacing == self.unit and rows_of_number >= DENSE:
             return NUMBERS_IF_DENSE * self.unit
         is_sparse = k < SMALL_GROUP or rows_of_number < SPARSE
-        step = nearest_round(self.spacing * (NUMBERS_IF_SPARSE if is_sparse else NUMBERS_PER_CELL))
+        is_wide = typical >= k * NUMBERS_IF_WIDE * self.spacing
+        least = NUMBERS_IF_WIDE if is_wide else NUMBERS_IF_SPARSE if is_sparse else NUMBERS_PER_CELL
+        step = nearest_round(self.spacing * least)
         # Most of the numbers between those that occur could be, too, and make cells wide enough by themselves.
         is_rare = rows_of_number * self.unit < RARE * self.spacing
         return max(step, NUMBERS_IF_RARE * self.unit) if is_rare else step

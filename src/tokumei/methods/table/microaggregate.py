@@ -66,6 +66,19 @@ class Microaggregate:
         default=50_000, metadata={"help": "Most rows that are grouped together; larger is slower and loses less."}
     )
 
+    @property
+    def gives_away(self) -> str:
+        """What is written of the values of people."""
+        if self.write == "median":
+            return (
+                "Medians are written: that of an odd number of rows is the value of somebody in the group, so that "
+                "some of them can be singled out."
+            )
+        return (
+            "Means are written: that of equal values is the value of everybody in the group, and whoever knows all of "
+            "a group but one computes the value of the last."
+        )
+
     def perturb(self, original: Original, *, seed: int) -> Perturbed:  # noqa: ARG002
         """Average the groups; CannotAnonymize if a class has fewer than k rows."""
         k, columns = self.asked(original)

@@ -58,6 +58,14 @@ class TopBottomCode:
         default=(), metadata={"help": "The columns to code; the numeric quasi-identifiers if none."}
     )
 
+    @property
+    def gives_away(self) -> str:
+        """What is written of the values of people."""
+        return (
+            "Numbers between the thresholds are released as they are, and a threshold that follows from a share of "
+            "the rows, or from k, is the value of somebody in the table."
+        )
+
     def perturb(self, original: Original, *, seed: int) -> Perturbed:  # noqa: ARG002
         """Code the ends of each column; CannotAnonymize where it has not enough rows for them."""
         k = least_rows(self.k, original)
