@@ -101,7 +101,7 @@ def test_grid_and_release_of_an_engine_are_those_of_memory(method: str, seed: in
     frame.write_parquet(tmp_path / "people.parquet")
     here = tk.anonymize(tk.Table(frame, known), method=method, k=5)
     asked: dict[str, Any] = {"engine": "duckdb", "reading": AS_IT_IS, "method": method, "k": 5}
-    write_table_on_engine(str(tmp_path / "people.parquet"), known, tmp_path / "out.parquet", **asked)
+    write_asked(str(tmp_path / "people.parquet"), known, tmp_path / "out.parquet", **asked)
     there = read_frame(tmp_path / "out.parquet").select(here.table.columns)
     for name in known:
         assert there[name].value_counts().sort(name).rows() == here.table[name].value_counts().sort(name).rows()
