@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from benchmarks.measure import Figure, best_seconds, in_new_process, run_command
-from tokumei.data.made.survey import make_survey
+from tokumei.data.made_survey import make_survey
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.builders.from_data import FromData
 

@@ -11,24 +11,19 @@ import polars as pl
 
 from benchmarks.measure import Figure, best_seconds, in_new_process
 from tokumei.data.files.keys import PrivateKey, write_keys
-from tokumei.data.made.population import OLDEST, PREFECTURES, SEXES
-from tokumei.data.made.services import make_census, make_service, make_services
-from tokumei.data.made.survey import make_survey
+from tokumei.data.made_services import OLDEST, PREFECTURES, SEXES, make_census, make_service, make_services
+from tokumei.data.made_survey import make_survey
 from tokumei.exchange.answer import Desk, answer
-from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.criteria import Criterion
+from tokumei.exchange.counted_table import CountedTable, secret_of
 from tokumei.exchange.desk import DeskFolder, open_desk
-from tokumei.exchange.noise import secret_of
+from tokumei.exchange.documents import Criterion
 from tokumei.exchange.offer import Lots, Offer, Words
 from tokumei.exchange.offering import OfferTerms, make_offer
-from tokumei.exchange.request import Request
-from tokumei.exchange.trying import try_node
+from tokumei.exchange.request import Request, try_node
 from tokumei.hierarchies.builders.from_data import FromData
-from tokumei.hierarchies.builders.japan_age import JapanAge
-from tokumei.hierarchies.builders.japan_prefecture import JapanPrefecture
-from tokumei.hierarchies.builders.sex import Sex
+from tokumei.hierarchies.builders.people import JapanAge, JapanPrefecture, Sex
 from tokumei.hierarchies.lattice import Lattice, Node
-from tokumei.predictors.quadrants import Quadrants
+from tokumei.predictors.predictor import Quadrants
 
 N_ROWS = 10_000_000
 N_SERVICES = 20

@@ -6,17 +6,16 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.measure import Figure, best_seconds
-from tokumei.attacks.history.jaccard import Jaccard
-from tokumei.attacks.judge import judge
+from tokumei.attacks.history.plain_attacks import Jaccard
+from tokumei.attacks.judge import judge, truth_of
 from tokumei.attacks.registry import HISTORY_ATTACKS
-from tokumei.attacks.truth import truth_of
 from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge, read_release
 from tokumei.data.files.formats import read_frame
 from tokumei.data.history import History
 from tokumei.data.online_retail import clean_retail, to_history
 from tokumei.measures.registry import HISTORY_UTILITIES
-from tokumei.methods.history.pseudonyms import Pseudonyms
-from tokumei.report.evaluation import CONTEST_UTILITIES, SAMPLE_ATTACKS
+from tokumei.methods.history.steps import Pseudonyms
+from tokumei.reports.evaluation import CONTEST_UTILITIES, SAMPLE_ATTACKS
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 SHARES = (25, 50, 75, 100)

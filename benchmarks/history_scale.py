@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.measure import Figure, in_new_process
-from tokumei.data.made.retail import write_retail
+from tokumei.data.made_retail import write_retail
 
 ROWS_A_CUSTOMER = 100
 ATTACKS = ("s1", "s2", "s3", "s4", "s5", "s6")
@@ -25,7 +25,7 @@ duckdb.read_parquet(str(folder / "history.parquet")).write_parquet(str(folder / 
 ANONYMIZE = """
 from tokumei.methods.pipeline import pipeline_of
 from tokumei.data.files.reading import AS_IT_IS
-from tokumei.tasks.write_history import write_history_on_engine
+from tokumei.tasks.anonymize_history import write_history_on_engine
 steps = pipeline_of({"step": [{"method": "delete", "random": 0.1}, {"method": "perturb"}, {"method": "pseudonyms"}]})
 drafts = {"out": folder / "A.parquet", "published": folder / "S.parquet", "truth": folder / "F.csv"}
 write_history_on_engine(folder / "history.parquet", steps, drafts, out=folder / "A.parquet", engine="duckdb",
@@ -38,7 +38,7 @@ measure_history(folder / "history.parquet", folder / "A.parquet", measures, engi
 """
 ATTACK = """
 from tokumei.tasks.attack_history import attack_history
-from tokumei.tasks.judge_history import judge_files
+from tokumei.tasks.attack_history import judge_files
 for name in {attacks!r}:
     done = attack_history(folder / "T25.parquet", folder / "S.parquet", name, engine="duckdb")
     done.write(folder / "Fh.csv")

@@ -33,12 +33,12 @@ seconds = time.process_time() - started
 """
 JUDGED = """
 from pathlib import Path
-from tokumei.tasks.judge_history import judge_files
+from tokumei.tasks.attack_history import judge_files
 folder = Path({folder!r})
 seconds = judge_files(folder / "Fh.csv", folder / "F.csv").success["found"]["value"]
 """
 RETAIL = """
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 shop = History.of(make_retail({n_customers}, n_rows={n_rows}, seed=1))
 """
 # Households that buy on thirty days of a year, mostly among 150 goods of their own of 30,000.

@@ -9,17 +9,17 @@ import polars as pl
 
 from benchmarks.adult import COLUMNS, HIERARCHIES, adult
 from benchmarks.measure import Figure, best_seconds, in_new_process
-from tokumei.data.made.survey import make_survey
+from tokumei.data.made_survey import make_survey
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.files import read_hierarchies
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.losses import LOSSES
-from tokumei.measures.safety.k_anonymity import KAnonymity
-from tokumei.methods.goal import Goal
+from tokumei.measures.safety.class_sizes import KAnonymity
 from tokumei.methods.local.encoding import encode_rows, flat_hierarchy
+from tokumei.methods.local.mondrian import Mondrian
+from tokumei.methods.local.top_down import Partition
+from tokumei.methods.recipes import Goal
 from tokumei.methods.rows import release_rows
-from tokumei.methods.table.mondrian import Mondrian
-from tokumei.methods.table.partition import Partition
 from tokumei.methods.tables import decide
 
 K5 = [KAnonymity(5)]
@@ -38,7 +38,7 @@ N_FEW, N_MANY = 100_000, 1_000_000
 IN_NEW_PROCESS = """
 import time
 from benchmarks.local_recoding import release_survey
-from tokumei.data.made.survey import make_survey
+from tokumei.data.made_survey import make_survey
 survey = make_survey({n_rows}, seed=1)
 started = time.perf_counter()
 release_survey(survey)

@@ -17,7 +17,7 @@ import tokumei as tk
 from benchmarks.adult import COLUMNS, HIERARCHIES, adult
 from benchmarks.measure import Figure, in_new_process
 from tokumei.hierarchies.hierarchy import SUPPRESSED, Hierarchy
-from tokumei.tasks.hierarchies import given_hierarchies
+from tokumei.tasks.preparing import given_hierarchies
 
 Ints = npt.NDArray[np.int64]
 

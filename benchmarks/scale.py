@@ -17,7 +17,7 @@ import polars as pl
 from benchmarks import history_scale, linking, spark_scale, tables
 from benchmarks.adult import adult
 from benchmarks.measure import Figure, in_new_process
-from tokumei.data.made.survey import make_survey
+from tokumei.data.made_survey import make_survey
 
 N_ROWS = int(os.environ.get("BENCHMARK_ROWS", "1000000"))
 N_COLUMNS, PART_ROWS, MIXED_ROWS = 9, 500_000, 12_000_000

@@ -7,13 +7,11 @@ from collections import Counter
 import polars as pl
 
 from benchmarks.measure import Figure
-from tokumei.data.made.services import make_census, make_services
+from tokumei.data.made_services import make_census, make_services
 from tokumei.engines.count import count_classes
-from tokumei.hierarchies.builders.japan_age import JapanAge
-from tokumei.hierarchies.builders.japan_prefecture import JapanPrefecture
-from tokumei.hierarchies.builders.sex import Sex
-from tokumei.measures.safety.k_anonymity import KAnonymity
-from tokumei.methods.goal import Goal
+from tokumei.hierarchies.builders.people import JapanAge, JapanPrefecture, Sex
+from tokumei.measures.safety.class_sizes import KAnonymity
+from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS
 from tokumei.methods.tables import decide
 

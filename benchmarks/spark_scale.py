@@ -38,7 +38,7 @@ rows.write.parquet(out)
 """
 OURS = """
 from tokumei.tasks.request import ReleaseRequest
-from tokumei.tasks.writing import anonymize_to_files
+from tokumei.tasks.write_table import anonymize_to_files
 anonymize_to_files(
     path, columns, dict(out=Path(out)), ReleaseRequest(k=5, suppress=0.02, keep_order={keep_order}), engine=address)
 """

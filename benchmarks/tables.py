@@ -16,8 +16,8 @@ from tokumei.engines.count import count_classes
 from tokumei.hierarchies.files import read_hierarchies
 from tokumei.measures.audit import audit
 from tokumei.measures.losses import LOSSES
-from tokumei.measures.safety.k_anonymity import KAnonymity
-from tokumei.methods.goal import Goal
+from tokumei.measures.safety.class_sizes import KAnonymity
+from tokumei.methods.recipes import Goal
 from tokumei.methods.tables import decide
 
 # Seconds in this process with the counts in memory, as (loss, suppression, limit, those of ARX where they are known).
@@ -36,12 +36,12 @@ SEARCHES = [
 
 FROM_PARQUET = """
 import time
-from tokumei.methods.goal import Goal
+from tokumei.methods.recipes import Goal
 from tokumei.methods.tables import decide
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.files import read_hierarchies
 from tokumei.measures.losses import LOSSES
-from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.measures.safety.class_sizes import KAnonymity
 started = time.perf_counter()
 hierarchies = read_hierarchies({hierarchies!r}, {columns!r})
 counts = count_classes({path!r}, {columns!r})

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tokumei.measures.safety._pk import pk_of_odds
+from tokumei.measures.safety.pk_anonymity import pk_of_odds
 
 Matrix = npt.NDArray[np.float64]
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tokumei.hierarchies.files import read_hierarchies, read_hierarchy, write_hierarchy
     from tokumei.hierarchies.hierarchy import Hierarchy
     from tokumei.hierarchies.lattice import Lattice
+    from tokumei.tasks.anonymize_table import apply
     from tokumei.tasks.api import (
         anonymize,
         attack,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
         run,
         sweep,
     )
-    from tokumei.tasks.apply_recipe import apply
     from tokumei.tasks.inspect_table import inspect
     from tokumei.tasks.job_file import Job
 
@@ -64,7 +64,7 @@ _HOMES = {
     "knowledge": "tasks.api",
     "report": "tasks.api",
     "run": "tasks.api",
-    "apply": "tasks.apply_recipe",
+    "apply": "tasks.anonymize_table",
     "read_frame": "data.files.formats",
     "write_frame": "data.files.formats",
     "read_hierarchy": "hierarchies.files",

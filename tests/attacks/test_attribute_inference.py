@@ -12,7 +12,7 @@ from tests.cases import cases
 
 from tokumei.attacks import attribute_inference as module
 from tokumei.attacks.attribute_inference import SensitiveRecords, blind_chances, infer, infer_excluding, true_values
-from tokumei.attacks.targets import drawn_success, target_people
+from tokumei.attacks.candidates import drawn_success, target_people
 
 MEANINGS: dict[str, list[int | None]] = {"1": [1], "1.0": [1], "2": [2], "3": [3], "1-2": [1, 2], "*": [1, 2, 3, None]}
 PERSON = st.tuples(st.sampled_from("AB"), st.sampled_from([1, 2, 3]), st.sampled_from(["A", "B", "*"]))

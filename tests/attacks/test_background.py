@@ -5,7 +5,7 @@ from fractions import Fraction
 import polars as pl
 import pytest
 
-from tokumei.attacks.background import (
+from tokumei.attacks.history.attackers import (
     AS_STATED,
     ATTACKERS,
     danger_by_kind,

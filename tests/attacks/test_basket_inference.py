@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from tokumei.attacks.basket_inference import judge_baskets, learn_baskets
+from tokumei.attacks.history.singling_out import judge_baskets, learn_baskets
 from tokumei.data.history import History
 
 

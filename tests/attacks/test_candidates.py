@@ -11,8 +11,7 @@ from tests.attacks.disclosure.threat_models import threat_model
 from tests.cases import cases
 
 from tokumei.attacks import candidates as module
-from tokumei.attacks.candidates import CandidateRecords, Candidates, People
-from tokumei.attacks.targets import target_people
+from tokumei.attacks.candidates import CandidateRecords, Candidates, People, target_people
 from tokumei.attacks.threat_model import ThreatModel
 from tokumei.hierarchies.hierarchy import Hierarchy
 

@@ -5,7 +5,7 @@ import datetime
 import polars as pl
 import pytest
 
-from tokumei.attacks.history.exact_match import ExactMatch
+from tokumei.attacks.history.plain_attacks import ExactMatch
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
 

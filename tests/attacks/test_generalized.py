@@ -7,12 +7,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.attacks.fitting import Known, cells_by_pseudonym, find_fitting
-from tokumei.attacks.generalized import GENERALIZED_ATTACKS, Generalized, ItemsInCommon, SumOfQuantities
-from tokumei.attacks.submission import assign, believe, choose
+from tokumei.attacks.history.fitting import Known, cells_by_pseudonym, find_fitting
+from tokumei.attacks.history.generalized import (
+    GENERALIZED_ATTACKS,
+    Generalized,
+    ItemsInCommon,
+    SumOfQuantities,
+    assign,
+    believe,
+    choose,
+)
 from tokumei.data.cells import read_range_cells, read_set_cells
-from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
+from tokumei.data.release import GeneralizedHistory
 
 Row = tuple[str, int, str, float, int]
 

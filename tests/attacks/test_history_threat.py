@@ -5,10 +5,10 @@ import datetime
 import polars as pl
 import pytest
 
-from tokumei.attacks.history_threat import THREATS, HistoryThreat, threat_of
+from tokumei.attacks.history.attackers import THREATS, HistoryThreat, threat_of
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 
 
 @pytest.fixture(scope="module")

@@ -8,14 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.attacks.hypothesis import (
-    CHANCE,
-    LEVEL,
-    chance_of_proof,
-    chances_in_class,
-    judge_guesses,
-    n_needed,
-)
+from tokumei.attacks.history.fitting import CHANCE, LEVEL, chance_of_proof, chances_in_class, judge_guesses, n_needed
 from tokumei.core.errors import InputError
 
 # Table 4 of the report on PWSCUP 2018.

@@ -3,8 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from tokumei.attacks.row_judge import judge_rows
-from tokumei.attacks.table.id_rand import IdRand
+from tokumei.attacks.nearest_rows import IdRand, judge_rows
 from tokumei.data.table import Table
 
 KNOWN = Table.with_quasi_identifiers({"q": ["a", "b", "a", "c"]}, ["q"])

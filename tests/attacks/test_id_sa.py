@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tokumei.attacks.table.id_sa import IdSa
+from tokumei.attacks.nearest_rows import IdSa
 from tokumei.data.table import Table
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from tokumei.attacks import item_sets
-from tokumei.attacks.item_sets import count_items, nearest_by_cosine, nearest_by_jaccard, weigh_by_rarity
+from tokumei.attacks.history import plain_attacks
+from tokumei.attacks.history.plain_attacks import count_items, nearest_by_cosine, nearest_by_jaccard, weigh_by_rarity
 
 N_ITEMS = 12
 SETS = st.lists(st.frozensets(st.integers(0, N_ITEMS - 1), min_size=1), min_size=1, max_size=12)
@@ -50,7 +50,7 @@ def test_nearest_by_jaccard_in_small_blocks_is_the_same(monkeypatch: pytest.Monk
         [frozenset(rng.choice(N_ITEMS, rng.integers(1, 9), replace=False).tolist()) for _ in range(n)] for n in (30, 40)
     )
     best, how_like = nearest_by_jaccard(matrix(released), matrix(known))
-    monkeypatch.setattr(item_sets, "BLOCK_CELLS", 100)
+    monkeypatch.setattr(plain_attacks, "BLOCK_CELLS", 100)
     again = nearest_by_jaccard(matrix(released), matrix(known))
     assert best.tolist() == again[0].tolist()
     assert how_like.tolist() == again[1].tolist()

@@ -6,17 +6,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.attacks.history.linkage import Linkage, guesses_of, weigh
 from tokumei.attacks.judge import judge
-from tokumei.attacks.linkage.epochs import find_epochs
-from tokumei.attacks.linkage.fields import PRIOR
+from tokumei.attacks.linkage.attack import Linkage, guesses_of, weigh
+from tokumei.attacks.linkage.fields import PRIOR, find_epochs
 from tokumei.attacks.linkage.joining import join_epochs
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 from tokumei.methods.history.delete import Delete
 from tokumei.methods.history.perturb import Perturb
-from tokumei.methods.history.pseudonyms import Pseudonyms
+from tokumei.methods.history.steps import Pseudonyms
 from tokumei.methods.pipeline import Pipeline
 
 JANUARY, FEBRUARY = 24132, 24133

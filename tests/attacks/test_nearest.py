@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.attacks.nearest import NOBODY, SharedClasses, nearest_rows, sensitive_index
+from tokumei.attacks.nearest_rows import NOBODY, SharedClasses, nearest_rows, sensitive_index
 from tokumei.core.errors import InputError
 from tokumei.data.table import Table
 

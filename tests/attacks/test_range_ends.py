@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from tests.cases import cases
 from tests.methods.test_generalize import CUSTOMERS, history, of_customers
 
-from tokumei.attacks.range_ends import singled_out
-from tokumei.data.files.generalized import cells_of
+from tokumei.attacks.history.singling_out import singled_out
+from tokumei.data.files.released_histories import cells_of
 from tokumei.data.history import History
 from tokumei.methods.history.generalize import Generalize
 

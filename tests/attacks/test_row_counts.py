@@ -4,13 +4,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.attacks.history.row_counts import RowCounts
-from tokumei.attacks.history.tfidf import Tfidf
-from tokumei.attacks.judge import judge
-from tokumei.attacks.truth import published, truth_of
+from tokumei.attacks.history.plain_attacks import Tfidf
+from tokumei.attacks.judge import judge, published, truth_of
+from tokumei.attacks.linkage.attack import RowCounts
 from tokumei.core.seeds import generator
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 from tokumei.methods.history.permute_groups import PermuteGroups
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from tokumei.attacks.row_judge import judge_rows
+from tokumei.attacks.nearest_rows import judge_rows
 from tokumei.core.errors import InputError
 
 

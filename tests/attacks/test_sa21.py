@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tokumei.attacks.table.sa21 import Sa21
+from tokumei.attacks.nearest_rows import Sa21
 from tokumei.data.table import Table
 
 

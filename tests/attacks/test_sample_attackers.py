@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from tokumei.attacks.history.exact_match import ExactMatch
+from tokumei.attacks.history.plain_attacks import ExactMatch
 from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.data.history import History
 

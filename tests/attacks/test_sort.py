@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tokumei.attacks.table.sort import Sort
+from tokumei.attacks.nearest_rows import Sort
 from tokumei.data.table import Table
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from tokumei.attacks.judge import judge
+from tokumei.attacks.judge import judge, published
 from tokumei.attacks.registry import HISTORY_ATTACKS
-from tokumei.attacks.truth import published
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 from tokumei.data.release import Release
 from tokumei.methods.history.permute_groups import PermuteGroups
-from tokumei.methods.history.pseudonyms import Pseudonyms
+from tokumei.methods.history.steps import Pseudonyms
 from tokumei.methods.pipeline import pipeline_of
 
 NOISE = {"method": "perturb", "days": 31, "quantities": 1.0, "prices": 1.0, "hides_times": True, "whole_baskets": False}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from tokumei.attacks.history.tfidf import Tfidf
+from tokumei.attacks.history.plain_attacks import Tfidf
 from tokumei.data.history import History
 
 JANUARY, FEBRUARY = 24132, 24133

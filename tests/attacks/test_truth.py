@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tokumei.attacks.truth import published, truth_of
+from tokumei.attacks.judge import published, truth_of
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
 

@@ -6,9 +6,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.attacks.unicity import ABOUT, EXACTNESS, draw_points, points_of, singled_out_from, unicity_curve
+from tokumei.attacks.history.singling_out import (
+    ABOUT,
+    EXACTNESS,
+    draw_points,
+    points_of,
+    singled_out_from,
+    unicity_curve,
+)
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 
 # a has 1 and 2, b has 1 and 3, c has 4 alone.
 POINTS = pl.DataFrame({"customer": list("aabbc"), "point": [1, 2, 1, 3, 4]})

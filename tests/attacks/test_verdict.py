@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from tokumei.attacks.candidates import share_score
 from tokumei.attacks.judge import wilson_interval
-from tokumei.attacks.targets import share_score
-from tokumei.attacks.verdict import MARGIN, NO_PEOPLE, NO_RANGES, NOT_RUN, judge_scores, singling_out_of
+from tokumei.attacks.registry import MARGIN, NO_PEOPLE, NO_RANGES, NOT_RUN, judge_scores, singling_out_of
 
 
 def score(value: float, interval: tuple[float, float] | None = None, **more: Any) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from tokumei.cli import main as command
-from tokumei.contest.edition import files_in
-from tokumei.contest.registry import EDITIONS
+from tokumei.contest.edition import EDITIONS, files_in
 
 BROKEN = {
     "empty": b"",

@@ -10,7 +10,7 @@ import pytest
 
 from tokumei.cli import commands as tree
 from tokumei.cli.main import built
-from tokumei.cli.reading import OF_HISTORIES, OF_TABLES
+from tokumei.cli.options import OF_HISTORIES, OF_TABLES
 
 # Commands whose files have a form that a contest, an exchange or the platform declares to the letter, and those that
 # read none: there is nothing that an option could say about how they are read.

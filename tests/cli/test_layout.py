@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.cli.layout import block_lines, facts_lines, table_lines, wrapped
+from tokumei.cli.output import block_lines, facts_lines, table_lines, wrapped
 
 
 def test_table_in_wide_room_is_a_line_a_row_with_numbers_to_the_right() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.test_every_command import COMMANDS, options_of
 
 from tokumei.cli.main import main
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 
 PEOPLE = "sex,age,illness\n" + "f,31,flu\nf,31,ulcer\nm,52,flu\nm,52,ulcer\n" * 2
 RETAIL = (

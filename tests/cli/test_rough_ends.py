@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.cli.hints import ROLES
-from tokumei.cli.main import main
+from tokumei.cli.main import ROLES, main
 from tokumei.data.history_columns import SCHEMA
 
 HEADER = {"table": "sex,age,illness\n", "history": "customer,date,item,price,quantity\n"}

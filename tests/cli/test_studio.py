@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tokumei.cli.studio import studio
+from tokumei.cli.job import studio
 from tokumei.core.errors import MissingExtra
 
 

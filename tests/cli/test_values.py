@@ -10,7 +10,7 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.cli.values import NOT_PLAIN, plain_value, with_plain_values
+from tokumei.cli.main import NOT_PLAIN, plain_value, with_plain_values
 
 
 class Draw(Enum):

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.contest.edition import Edition
+from tokumei.contest.edition import EDITIONS, Edition
 from tokumei.contest.folder import Contest
 from tokumei.contest.phases import attack, judge, prepare, publish, submit
-from tokumei.contest.registry import EDITIONS
 
 
 @pytest.fixture

@@ -12,14 +12,14 @@ from tests.contest.test_phases import release, written
 from tests.contest.tiny_edition import Tiny
 
 from tokumei.cli.main import main
-from tokumei.contest.counting_rule import which_counts
 from tokumei.contest.edition import CHOSEN, COUNTS, Edition, ReleaseScore
 from tokumei.contest.folder import Contest, open_contest
 from tokumei.contest.kit import kit_of_contest
-from tokumei.contest.log import read_log
+from tokumei.contest.measures import which_counts
+from tokumei.contest.pages import rules_text
 from tokumei.contest.phases import attack, choose, close, judge, prepare, publish, ranking, submit
 from tokumei.contest.replay import replay
-from tokumei.contest.rules_page import rules_text
+from tokumei.contest.season import read_log
 from tokumei.contest.setting import counts_said, parse_setting, with_counts
 from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
 

@@ -16,7 +16,7 @@ from tests.cases import cases
 from tokumei.contest.custom.edition import CustomEdition
 from tokumei.contest.custom.template import template
 from tokumei.contest.edition import Attempt, Files, GuessScore, ReleaseScore, TeamEntry, files_in
-from tokumei.contest.rules_page import rules_text
+from tokumei.contest.pages import rules_text
 from tokumei.contest.setting import parse_setting, read_setting
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.data.files.csv import read_csv

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cases import cases
 
-from tokumei.contest.custom.formula import Formula
+from tokumei.contest.custom.settings import Formula
 from tokumei.core.errors import InputError
 from tokumei.data.files.toml import parse_toml
 

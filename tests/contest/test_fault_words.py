@@ -10,8 +10,7 @@ import pytest
 from tokumei.contest import editions
 from tokumei.contest.fault_words import found_in_japanese, in_japanese, sentence_in_japanese
 from tokumei.core.errors import Fault
-from tokumei.core.text import Text
-from tokumei.core.wording import choice_of, counted
+from tokumei.core.text import Text, choice_of, counted
 from tokumei.data.files.strict import StrictFile
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from tokumei.contest.editions.pwscup2015.files import SURVEY, Microdata
 from tokumei.core.errors import InputError
-from tokumei.data.files.row_numbers import read_rows, write_rows
-from tokumei.data.made.survey import make_survey
+from tokumei.data.files.strict import read_rows, write_rows
+from tokumei.data.made_survey import make_survey
 
 FORM = Microdata(("sex", "town"), ("income",))
 FRAME = pl.DataFrame({"sex": ["f", "m", "f"], "town": ["01", "1", "東京 2"], "income": [5.0, -2.5, 1234.56]})

@@ -10,7 +10,7 @@ import pytest
 from tokumei.contest.editions.pwscup2018 import files as pwscup2018
 from tokumei.core.errors import InputError
 from tokumei.data.cells import Kind, RangeCells
-from tokumei.data.generalized import GeneralizedHistory
+from tokumei.data.release import GeneralizedHistory
 
 Write = Callable[..., Path]
 

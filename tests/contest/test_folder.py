@@ -46,7 +46,7 @@ def test_contest_moved_elsewhere_is_the_same_contest(closed_up: Contest, tmp_pat
 
 
 def test_options_of_the_edition_are_read_back(tiny: Edition, tmp_path: Path) -> None:
-    from tokumei.contest.registry import EDITIONS
+    from tokumei.contest.edition import EDITIONS
 
     edition = EDITIONS.make("tiny", n_rows=9, n_guesses=1)
     prepare(edition, tmp_path / "cup", seed=1)

@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cases import cases
 
-from tokumei.attacks.truth import truth_of
+from tokumei.attacks.judge import truth_of
 from tokumei.contest.edition import Edition, Rule, files_in
 from tokumei.contest.editions.pwscup2017 import files as pwscup2017
-from tokumei.contest.editions.pwscup2017 import rules as rules_2017
+from tokumei.contest.editions.pwscup2017 import files as rules_2017
 from tokumei.contest.editions.pwscup2017.edition import Pwscup2017
 from tokumei.contest.editions.pwscup2018 import files as pwscup2018
-from tokumei.contest.editions.pwscup2018 import rules as rules_2018
+from tokumei.contest.editions.pwscup2018 import files as rules_2018
 from tokumei.contest.editions.pwscup2018.edition import Pwscup2018
 from tokumei.core.errors import InputError
-from tokumei.measures.generalized_error import measure_generalized_error
+from tokumei.measures.generalized_histories import measure_generalized_error
 
 pytestmark = pytest.mark.slow
 

@@ -12,12 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cases import cases
 
-from tokumei.contest.edition import Attempt, Files, GuessScore, ReleaseScore, TeamEntry, files_in
-from tokumei.contest.editions.pwscup2016.attacks import ATTACKS, AttackerView
+from tokumei.contest.edition import EDITIONS, Attempt, Files, GuessScore, ReleaseScore, TeamEntry, files_in
 from tokumei.contest.editions.pwscup2016.edition import Pwscup2016
-from tokumei.contest.editions.pwscup2016.files import read_history, read_master, read_permutation
-from tokumei.contest.editions.pwscup2016.rules import GUESS_RULES, RELEASE_RULES, Originals, check_guess, check_release
-from tokumei.contest.registry import EDITIONS
+from tokumei.contest.editions.pwscup2016.files import (
+    GUESS_RULES,
+    RELEASE_RULES,
+    Originals,
+    check_guess,
+    check_release,
+    read_history,
+    read_master,
+    read_permutation,
+)
+from tokumei.contest.editions.pwscup2016.players import ATTACKS, AttackerView
 from tokumei.core.errors import InputError, UnknownPart
 
 EDITION = Pwscup2016(n_customers=24)

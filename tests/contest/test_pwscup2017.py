@@ -10,10 +10,10 @@ import pytest
 from tokumei.contest.edition import Attempt, Files, GuessScore, ReleaseScore, TeamEntry, files_in
 from tokumei.contest.editions.pwscup2017 import files as pwscup2017
 from tokumei.contest.editions.pwscup2017.edition import UTILITIES, Pwscup2017
-from tokumei.contest.editions.pwscup2017.rules import check_two_anonymous
+from tokumei.contest.editions.pwscup2017.files import check_two_anonymous
 from tokumei.core.errors import InputError, PromiseBroken, UnknownPart
-from tokumei.report.evaluation import SAMPLE_ATTACKS
-from tokumei.tasks.judge_history import judge_files
+from tokumei.reports.evaluation import SAMPLE_ATTACKS
+from tokumei.tasks.attack_history import judge_files
 from tokumei.tasks.report_history import report_history
 
 EDITION = Pwscup2017(n_customers=12)

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from tokumei.contest.edition import OpenFiles, files_in, read_once
-from tokumei.contest.registry import EDITIONS
+from tokumei.contest.edition import EDITIONS, OpenFiles, files_in, read_once
 from tokumei.data.files.strict import StrictFile
 
 SMALL: dict[str, dict[str, Any]] = {

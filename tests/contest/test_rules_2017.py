@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.contest.editions.pwscup2017.files import read_published
-from tokumei.contest.editions.pwscup2017.rules import GUESS_RULES, RELEASE_RULES, Originals, check_guess, check_release
+from tokumei.contest.editions.pwscup2017.files import (
+    GUESS_RULES,
+    RELEASE_RULES,
+    Originals,
+    check_guess,
+    check_release,
+    read_published,
+)
 from tokumei.core.errors import InputError
 
 MASTER = "101,f,1950/1/1,France\n102,m,1980/1/1,Others\n103,f,1930/1/1,United Kingdom\n"

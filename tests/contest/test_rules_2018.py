@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.contest.editions.pwscup2018.files import read_history, read_published
-from tokumei.contest.editions.pwscup2018.rules import GUESS_RULES, RELEASE_RULES, check_guess, check_release
+from tokumei.contest.editions.pwscup2018.files import (
+    GUESS_RULES,
+    RELEASE_RULES,
+    check_guess,
+    check_release,
+    read_history,
+    read_published,
+)
 from tokumei.core.errors import InputError
 
 HISTORY = [

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tokumei.contest.edition import Edition
-from tokumei.contest.registry import EDITIONS
-from tokumei.contest.rules_page import Language, rules_text
+from tokumei.contest.edition import EDITIONS, Edition
+from tokumei.contest.pages import Language, rules_text
 
 
 @pytest.mark.parametrize(

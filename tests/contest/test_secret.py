@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.contest.secret import Secret, public_digest
+from tokumei.contest.setting import Secret, public_digest
 from tokumei.core.errors import InputError
 
 

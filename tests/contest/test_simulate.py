@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.contest.edition import Edition
+from tokumei.contest.edition import EDITIONS, Edition
 from tokumei.contest.phases import ranking
-from tokumei.contest.registry import EDITIONS
-from tokumei.contest.replay import replay
-from tokumei.contest.simulate import simulate, team_names
+from tokumei.contest.replay import replay, simulate, team_names
 from tokumei.core.errors import InputError
 
 # Seasons of seconds: few people, one level of knowledge.

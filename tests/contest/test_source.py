@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from tokumei.cli.main import main
-from tokumei.contest.source import plain_source, sample_purchases
+from tokumei.contest.checks import plain_source, sample_purchases
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import AS_IT_IS, Reading
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tokumei.contest.yamaoka import FEWEST_ROWS, detect_yamaoka
 from tokumei.core.errors import InputError
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 
 N_ROWS = 600
 

@@ -214,7 +214,7 @@ def test_recipe_of_noisy_counts_is_not_applied(
 
 
 def test_reference_of_a_recipe_survives_json(tmp_path: Path) -> None:
-    from tokumei.measures.safety.t_closeness import TCloseness
+    from tokumei.measures.safety.closeness import TCloseness
     from tokumei.methods.recipes import part_as_dict, requirement_of
 
     asked: Any = TCloseness("salary", 0.3, reference={1: 0.5, 2: 0.25, None: 0.25})

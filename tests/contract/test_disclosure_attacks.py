@@ -13,7 +13,7 @@ from tokumei.attacks.threat_model import Published, ThreatModel
 from tokumei.core.registry import part_options
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.data.made.survey import make_survey
+from tokumei.data.made_survey import make_survey
 from tokumei.data.table import Table
 from tokumei.tasks.attack_table import threat_model_of
 

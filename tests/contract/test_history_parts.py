@@ -7,7 +7,7 @@ import pytest
 
 from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 from tokumei.measures.registry import HISTORY_UTILITIES
 from tokumei.methods.registry import HISTORY_ANONYMIZERS
 

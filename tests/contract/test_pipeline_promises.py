@@ -8,15 +8,15 @@ import polars as pl
 import pytest
 
 from tokumei.core.errors import CannotAnonymize, PromiseBroken
-from tokumei.data.generalized import DELETED
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
+from tokumei.data.release import DELETED
+from tokumei.methods.history.delete import KmAnonymity
 from tokumei.methods.history.dummies import Dummies
 from tokumei.methods.history.generalize import Generalize
-from tokumei.methods.history.km_anonymity import KmAnonymity
+from tokumei.methods.history.steps import HistoryStep
 from tokumei.methods.pipeline import Pipeline
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, HistoryAnonymizer
-from tokumei.methods.steps import HistoryStep
 
 STEPS: list[HistoryAnonymizer] = [Dummies(clusters=3, smallest=2), KmAnonymity(k=2, m=2)]
 LATER = list(HISTORY_ANONYMIZERS)

@@ -10,7 +10,7 @@ from tokumei.data.release import Release
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.builders.from_data import FromData
 from tokumei.measures.requirement import SAFETY
-from tokumei.methods.goal import Goal
+from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS, Perturber
 from tokumei.methods.tables import anonymize_table
 

@@ -9,7 +9,7 @@ import pytest
 from tokumei.attacks.registry import TABLE_ATTACKS
 from tokumei.core.registry import part_options
 from tokumei.core.seeds import generator
-from tokumei.data.made.survey import QUASI_IDENTIFIERS, make_survey
+from tokumei.data.made_survey import QUASI_IDENTIFIERS, make_survey
 from tokumei.data.table import Table
 from tokumei.measures.registry import TABLE_UTILITIES, Sees
 

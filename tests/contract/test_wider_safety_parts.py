@@ -14,8 +14,8 @@ from tokumei.core.registry import Registry, part_options
 from tokumei.core.score import Score
 from tokumei.data.history import History
 from tokumei.data.table import Table
+from tokumei.measures.registry import HISTORY_SAFETY, RELEASES_SAFETY, ROWS_SAFETY
 from tokumei.measures.several_releases import SeveralReleases
-from tokumei.measures.wider_safety import HISTORY_SAFETY, RELEASES_SAFETY, ROWS_SAFETY
 
 PEOPLE = pl.DataFrame({"id": range(6), "age": [20, 20, 30, 30, 41, 41], "illness": list("abcabc")})
 PURCHASES = pl.DataFrame(

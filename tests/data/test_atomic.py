@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tokumei.core.errors import InputError
-from tokumei.data.files.atomic import atomic_path, write_text
+from tokumei.data.files.disk import atomic_path, write_text
 
 
 def test_write_text_replaces_the_file_whole(tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ from tokumei.contest.editions.pwscup2016 import files as pwscup2016
 from tokumei.contest.editions.pwscup2017 import files as pwscup2017
 from tokumei.contest.editions.pwscup2018 import files as pwscup2018
 from tokumei.core.errors import Fault, FaultList, InputError
-from tokumei.data.files import columns, source
+from tokumei.data.files import disk, strict
 from tokumei.data.files.csv import read_csv, scan_csv
 from tokumei.data.files.excel import read_excel
-from tokumei.data.files.parquet import read_parquet
+from tokumei.data.files.formats import read_parquet
 
 Write = Callable[..., Path]
 
@@ -90,20 +90,20 @@ def test_contest_file_of_bad_shape_is_one_input_error(kind: str, write: Write) -
         assert all(fault.file == str(path) for fault in faults_of(read, path).faults)
 
 
-CELLS: dict[str, tuple[columns.ColumnType, str]] = {
-    "word_for_integer": (columns.INTEGER, "seven"),
-    "fraction_for_integer": (columns.INTEGER, "7.5"),
-    "integer_too_large": (columns.INTEGER, "9" * 19),
-    "nan": (columns.NUMBER, "nan"),
-    "inf": (columns.NUMBER, "inf"),
-    "minus_infinity": (columns.NUMBER, "-Infinity"),
-    "number_too_large": (columns.NUMBER, "1e400"),
-    "full_width_digits": (columns.INTEGER, "７"),
-    "space_before_number": (columns.NUMBER, " 7"),
-    "impossible_date": (columns.ISO_DATE, "2011-02-30"),
-    "month_13": (columns.ISO_DATE, "2011-13-01"),
-    "unpadded_date": (columns.ISO_DATE, "2011-2-3"),
-    "yes_for_boolean": (columns.BOOLEAN, "yes"),
+CELLS: dict[str, tuple[strict.ColumnType, str]] = {
+    "word_for_integer": (strict.INTEGER, "seven"),
+    "fraction_for_integer": (strict.INTEGER, "7.5"),
+    "integer_too_large": (strict.INTEGER, "9" * 19),
+    "nan": (strict.NUMBER, "nan"),
+    "inf": (strict.NUMBER, "inf"),
+    "minus_infinity": (strict.NUMBER, "-Infinity"),
+    "number_too_large": (strict.NUMBER, "1e400"),
+    "full_width_digits": (strict.INTEGER, "７"),
+    "space_before_number": (strict.NUMBER, " 7"),
+    "impossible_date": (strict.ISO_DATE, "2011-02-30"),
+    "month_13": (strict.ISO_DATE, "2011-13-01"),
+    "unpadded_date": (strict.ISO_DATE, "2011-2-3"),
+    "yes_for_boolean": (strict.BOOLEAN, "yes"),
 }
 
 
@@ -113,7 +113,7 @@ def test_cell_of_wrong_type_names_line_column_and_value(kind: str, write: Write)
     path = write(f'name,value\n"one\nlady",\n"two",{cell}\n')
     text = read_csv(path)
     faults = FaultList(text.file)
-    columns.read_columns(text, {"value": column_type.optional()}, faults)
+    strict.read_columns(text, {"value": column_type.optional()}, faults)
     error = faults_of(faults.raise_if_any)
     assert error.faults == (Fault(column_type.expected, str(path), 4, "value", cell),)
 
@@ -228,20 +228,20 @@ def test_file_that_changes_while_read_is_refused(
     read: Callable[..., Any], write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(ROW_2017)
-    is_gzip = source.is_gzip
+    is_gzip = disk.is_gzip
 
     def append_and_tell(file: Path) -> bool:
         with path.open("ab") as handle:
             handle.write(ROW_2017.encode())
         return is_gzip(file)
 
-    monkeypatch.setattr(source, "is_gzip", append_and_tell)
+    monkeypatch.setattr(disk, "is_gzip", append_and_tell)
     assert faults_of(read, path).faults[0].expected == "a file that does not change while it is read"
 
 
 def test_file_that_vanishes_while_read_is_refused(write: Write) -> None:
     path = write("a,b\n1,2\n")
-    stream = source.blocks(path)
+    stream = disk.blocks(path)
     next(stream)
     path.unlink()
     assert "does not change" in str(faults_of(next, stream))
@@ -260,7 +260,7 @@ def test_device_is_refused() -> None:
 
 csv_like = st.text(alphabet=',;"\n\r\t a1é', max_size=60).map(lambda text: text.encode())
 packed = st.binary(max_size=40).map(gzip.compress)
-mutilated = st.binary(max_size=40).map(lambda data: source.GZIP_MAGIC + data)
+mutilated = st.binary(max_size=40).map(lambda data: disk.GZIP_MAGIC + data)
 anything = st.one_of(st.binary(max_size=200), csv_like, packed, mutilated)
 
 

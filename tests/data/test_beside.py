@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 from tests.journey.commands import tokumei_here
 
-from tokumei.data.files.beside import read_beside, reading_beside
-from tokumei.data.files.formats import read_frame
+from tokumei.data.files.formats import read_beside, read_frame, reading_beside
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 REAL = Reading(encoding="cp932", delimiter=";", skip_rows=2)

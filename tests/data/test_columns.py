@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from tokumei.core.errors import Fault, FaultList, InputError
-from tokumei.data.files.columns import TYPES, add_value_faults, read_columns
 from tokumei.data.files.csv import read_csv
+from tokumei.data.files.strict import TYPES, add_value_faults, read_columns
 
 Write = Callable[..., Path]
 

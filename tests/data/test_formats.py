@@ -7,8 +7,7 @@ import pytest
 import xlsxwriter
 
 from tokumei.core.errors import InputError
-from tokumei.data.files.formats import read_frame, scan_frame, write_frame
-from tokumei.data.files.parquet import write_parquet
+from tokumei.data.files.formats import read_frame, scan_frame, write_frame, write_parquet
 from tokumei.data.files.reading import Reading
 
 FRAME = pl.DataFrame({"a": ["1", "2"], "b": ["x", None]})

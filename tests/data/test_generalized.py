@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from tokumei.data.cells import Kind, RangeCells, SetCells
-from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
+from tokumei.data.release import GeneralizedHistory
 
 HISTORY = History.of(
     pl.DataFrame(

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cases import cases
 
-from tokumei.data.files.generalized import PLAIN, cells_of, read_generalized, text_of, write_generalized
 from tokumei.data.files.histories import CONTEST_2018, TABLE
 from tokumei.data.files.reading import Reading
-from tokumei.data.generalized import GeneralizedHistory
+from tokumei.data.files.released_histories import PLAIN, cells_of, read_generalized, text_of, write_generalized
+from tokumei.data.release import GeneralizedHistory
 
 # How an original may be read whose release is read beside it.
 READINGS = [Reading(), Reading(delimiter=","), Reading(delimiter=";"), Reading(delimiter="\t")]

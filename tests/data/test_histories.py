@@ -16,8 +16,8 @@ from tokumei.data.files.histories import (
     read_released_history,
     write_released_history,
 )
-from tokumei.data.files.pseudonyms import read_pseudonyms, write_pseudonyms
 from tokumei.data.files.reading import Reading
+from tokumei.data.files.released_histories import read_pseudonyms, write_pseudonyms
 from tokumei.data.history import History
 from tokumei.data.history_columns import SCHEMA
 from tokumei.tasks.anonymize_history import anonymize_history

@@ -13,7 +13,7 @@ from tests.cases import cases
 from tokumei.core.errors import FaultList, InputError
 from tokumei.data.files.csv import read_csv
 from tokumei.data.files.layout import Layout, check_layout
-from tokumei.data.files.records import inside_quotes
+from tokumei.data.files.text_bytes import inside_quotes
 
 
 def layout_of(*blocks: str, delimiter: str = ",") -> Layout:

@@ -11,10 +11,10 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import Bar, listening
+from tokumei.data import made_retail
 from tokumei.data.files.histories import read_history
 from tokumei.data.history import History
-from tokumei.data.made import retail
-from tokumei.data.made.retail import SCHEMA, make_master, make_retail, write_retail
+from tokumei.data.made_retail import SCHEMA, make_master, make_retail, write_retail
 
 SEEDS = (0, 1, 2)
 
@@ -157,7 +157,7 @@ def test_retail_given_rows_and_customers_are_met_exactly(n_customers: int, n_row
 
 
 def test_retail_ids_past_five_digits_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retail, "FIRST_CUSTOMER", 99_999)
+    monkeypatch.setattr(made_retail, "FIRST_CUSTOMER", 99_999)
     assert sorted(make_retail(2, n_rows=2, seed=3)["customer"]) == ["100000", "99999"]
 
 
@@ -168,7 +168,7 @@ def test_retail_impossible_size_is_refused(n_customers: int, n_rows: int | None)
 
 
 def test_retail_first_block_does_not_depend_on_those_after(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retail, "BLOCK_CUSTOMERS", 20)
+    monkeypatch.setattr(made_retail, "BLOCK_CUSTOMERS", 20)
     few, many = make_retail(20, seed=5), make_retail(70, seed=5)
     assert many.filter(pl.col("customer").is_in(few["customer"].unique().to_list())).equals(few)
     assert many["customer"].n_unique() == 70
@@ -176,7 +176,7 @@ def test_retail_first_block_does_not_depend_on_those_after(monkeypatch: pytest.M
 
 
 def test_write_retail_several_blocks_gives_the_rows_of_make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retail, "BLOCK_CUSTOMERS", 20)
+    monkeypatch.setattr(made_retail, "BLOCK_CUSTOMERS", 20)
     write_retail(tmp_path / "T.parquet", 50, n_rows=4_001, seed=5)
     assert pl.read_parquet(tmp_path / "T.parquet").equals(make_retail(50, n_rows=4_001, seed=5))
     assert [path.name for path in tmp_path.iterdir()] == ["T.parquet"]
@@ -202,7 +202,7 @@ def test_write_retail_failing_half_way_leaves_nothing(tmp_path: Path, monkeypatc
     def fail(*_: object) -> pl.DataFrame:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(retail, "_make_block", fail)
+    monkeypatch.setattr(made_retail, "_make_block", fail)
     with pytest.raises(OSError, match="full"):
         write_retail(tmp_path / "T.parquet", 30, seed=5)
     assert not list(tmp_path.iterdir())

@@ -5,16 +5,18 @@ import polars as pl
 import pytest
 
 from tokumei.core.errors import InputError
-from tokumei.data.made.population import (
+from tokumei.data.made_services import (
     BY_AGE,
     FEMALE,
     FIRST_WESTERN,
     MALE,
     PREFECTURES,
     age_shares,
+    make_census,
+    make_service,
+    make_services,
     prefecture_counts,
 )
-from tokumei.data.made.services import make_census, make_service, make_services
 
 SCHEMA = {"sex": pl.String, "age": pl.Int64, "prefecture": pl.String}
 

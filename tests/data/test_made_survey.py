@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from tokumei.core.errors import InputError
-from tokumei.data.made import survey
-from tokumei.data.made.survey import AMOUNTS, LABELS, QUASI_IDENTIFIERS, make_survey
+from tokumei.data import made_survey
+from tokumei.data.made_survey import AMOUNTS, LABELS, QUASI_IDENTIFIERS, make_survey
 
 PARTS = AMOUNTS[1:]
 
@@ -42,7 +42,7 @@ def test_survey_codes_are_those_labeled(households: pl.DataFrame, column: str) -
 
 
 def test_survey_tables_of_shares_add_up() -> None:
-    tables = [value for name, value in vars(survey).items() if "_BY_" in name and isinstance(value[0], tuple)]
+    tables = [value for name, value in vars(made_survey).items() if "_BY_" in name and isinstance(value[0], tuple)]
     assert len(tables) == 8
     for table in tables:
         assert np.sum(table, axis=1) == pytest.approx(1)

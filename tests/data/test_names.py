@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import tokumei as tk
-from tokumei.data.names import is_pattern
+from tokumei.data.frames import is_pattern
 from tokumei.engines.count import count_classes
 
 NAMES = ["*", "^a$", "^.*$", "^[$", "^$"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tokumei.core.errors import InputError
-from tokumei.data.files.atomic import write_text
+from tokumei.data.files.disk import write_text
 from tokumei.data.files.outputs import guarded
 
 

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from tokumei.core.errors import InputError
-from tokumei.data.files import parquet
-from tokumei.data.files.parquet import read_parquet, scan_parquet, write_parquet
+from tokumei.data.files import formats
+from tokumei.data.files.formats import read_parquet, scan_parquet, write_parquet
 
 FRAME = pl.DataFrame({"a": [1, 2, 3], "b": ["x", None, "z"]})
 READERS = [read_parquet, lambda path: scan_parquet(path).collect()]
@@ -84,13 +84,13 @@ def test_broken_parquet_is_refused(
 def test_parquet_that_changes_while_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "out.parquet"
     write_parquet(FRAME, path)
-    scan = parquet._scan
+    scan = formats._scan
 
     def replace_and_scan(parts: list[Path], source: Path) -> pl.LazyFrame:
         write_parquet(FRAME[:1], path)
         return scan(parts, source)
 
-    monkeypatch.setattr(parquet, "_scan", replace_and_scan)
+    monkeypatch.setattr(formats, "_scan", replace_and_scan)
     with pytest.raises(InputError, match="does not change while it is read"):
         read_parquet(path)
 

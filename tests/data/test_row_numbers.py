@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
-from tokumei.data.files.row_numbers import ROWS, _are_plain, read_rows
+from tokumei.data.files.strict import ROWS, _are_plain, read_rows
 
 LINES = st.lists(st.integers(0, 10**9 + 5).map(str) | st.text('0129\n\r, "-', max_size=3), max_size=5)
 

@@ -7,15 +7,7 @@ import polars as pl
 import pytest
 
 from tokumei.core.errors import Fault, InputError
-from tokumei.data.files.strict import (
-    CUSTOMER,
-    PRICE,
-    PSEUDONYM,
-    StrictFile,
-    write_date,
-    write_price,
-    write_time,
-)
+from tokumei.data.files.strict import CUSTOMER, PRICE, PSEUDONYM, StrictFile, write_date, write_price, write_time
 
 FORM = StrictFile({"customer": PSEUDONYM, "price": PRICE}, may_delete=True)
 

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 import tokumei as tk
 from tokumei.core.errors import InputError
-from tokumei.data.files.csv import read_csv
+from tokumei.data.files.csv import BLANK, has_blanks_after, read_csv, trimmed
 from tokumei.data.files.formats import read_frame, scan_frame
 from tokumei.data.files.reading import Reading
-from tokumei.data.files.trimming import BLANK, has_blanks_after, trimmed
 
 # As the census file of the machine-learning repository is written: no header, a blank after each comma.
 CENSUS = "39, State-gov, 77516, <=50K\n50, ?, 83311, <=50K\n38, Private, 215646, >50K\n"

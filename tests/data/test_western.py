@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokumei.cli.main import main
-from tokumei.data.files.encodings import EUC_JP, SHIFT_JIS, UTF_8, find_encoding
+from tokumei.data.files.text_bytes import EUC_JP, SHIFT_JIS, UTF_8, find_encoding
 
 WESTERN = (
     "Müller Groß Zürich Köln Straße Österreich Käthe",

@@ -11,7 +11,7 @@ import pytest
 
 import tokumei as tk
 from tokumei.data.files.reading import Reading
-from tokumei.data.written_numbers import read_amounts
+from tokumei.data.history_columns import read_amounts
 from tokumei.engines.staging import stage_history
 
 AMOUNTS = [1_000 + 311 * number for number in range(250)]

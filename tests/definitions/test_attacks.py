@@ -10,10 +10,8 @@ from tests.definitions import fitting
 from tests.definitions.cases import SENSITIVE, Case, Row, frame_of, random_case
 from tests.definitions.generalizing import generalized, label, says_nothing
 
-from tokumei.attacks.disclosure.background_knowledge import BackgroundKnowledge
-from tokumei.attacks.disclosure.homogeneity import Homogeneity
 from tokumei.attacks.disclosure.intersection import Intersection
-from tokumei.attacks.disclosure.record_linkage import RecordLinkage
+from tokumei.attacks.disclosure.known_people import BackgroundKnowledge, Homogeneity, RecordLinkage
 from tokumei.attacks.threat_model import Published, ThreatModel
 from tokumei.data.table import Table
 

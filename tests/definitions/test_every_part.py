@@ -10,9 +10,8 @@ import pytest
 from tokumei.attacks.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS, TABLE_ATTACKS
 from tokumei.core.registry import Registry
 from tokumei.measures.losses import LOSSES
-from tokumei.measures.registry import HISTORY_UTILITIES, TABLE_UTILITIES
+from tokumei.measures.registry import HISTORY_SAFETY, HISTORY_UTILITIES, RELEASES_SAFETY, ROWS_SAFETY, TABLE_UTILITIES
 from tokumei.measures.requirement import SAFETY
-from tokumei.measures.wider_safety import HISTORY_SAFETY, RELEASES_SAFETY, ROWS_SAFETY
 
 SIZES = "test_safety.test_measures_of_sizes"
 VALUES = "test_safety.test_measures_of_sensitive_values"

@@ -10,9 +10,7 @@ import pytest
 from tests.definitions import item_sets
 
 from tokumei.data.history import History
-from tokumei.measures.safety.history.hkp_coherence import HkpCoherence
-from tokumei.measures.safety.history.km_anonymity import KmAnonymity
-from tokumei.measures.safety.history.lkc_privacy import LkcPrivacy
+from tokumei.measures.safety.known_items import HkpCoherence, KmAnonymity, LkcPrivacy
 
 
 def drawn(seed: int) -> list[set[str]]:

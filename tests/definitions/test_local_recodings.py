@@ -9,8 +9,8 @@ from tests.definitions import local_recoding
 from tests.definitions.cases import random_case
 
 from tokumei.core.errors import CannotAnonymize, InputError
-from tokumei.measures.safety.k_anonymity import KAnonymity
-from tokumei.methods.goal import Goal
+from tokumei.measures.safety.class_sizes import KAnonymity
+from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS, LocalRecoder
 from tokumei.methods.rows import release_rows
 

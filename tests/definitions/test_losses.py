@@ -13,9 +13,9 @@ from tokumei.core.errors import CannotAnonymize
 from tokumei.engines.count import count_classes
 from tokumei.measures.losses import LOSSES
 from tokumei.measures.requirement import Requirement
-from tokumei.measures.safety.k_anonymity import KAnonymity
-from tokumei.measures.safety.l_diversity import LDiversity
-from tokumei.methods.goal import Goal
+from tokumei.measures.safety.class_sizes import KAnonymity
+from tokumei.measures.safety.diversity import LDiversity
+from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS
 from tokumei.methods.tables import decide, problem_of
 

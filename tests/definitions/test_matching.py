@@ -16,9 +16,9 @@ from tests.definitions.test_attacks import meanings, threat_model
 from tests.definitions.test_history_utility import history
 from tests.definitions.test_table_utility import drawn as drawn_pair
 
-from tokumei.attacks.disclosure.presence import Presence
+from tokumei.attacks.disclosure.known_people import Presence
+from tokumei.attacks.nearest_rows import IdRand
 from tokumei.attacks.registry import HISTORY_ATTACKS, TABLE_ATTACKS
-from tokumei.attacks.table.id_rand import IdRand
 
 # S1 to S6 as the contest's page lists them, and three of ours.
 FIELDS = {

@@ -15,14 +15,11 @@ import tokumei as tk
 from tokumei.data.history import History
 from tokumei.data.table import Table
 from tokumei.engines.count import count_classes
-from tokumei.measures.safety.history.k_t_privacy import KTPrivacy
-from tokumei.measures.safety.releases.m_invariance import MInvariance
-from tokumei.measures.safety.releases.multi_r_k_anonymity import MultiRKAnonymity
-from tokumei.measures.safety.releases.sequential_k import SequentialK
-from tokumei.measures.safety.rows.c_t_isolation import CTIsolation
-from tokumei.measures.safety.rows.pk_anonymity import PkAnonymity
-from tokumei.measures.safety.rows.pl_diversity import PlDiversity
-from tokumei.measures.safety.x_y_anonymity import XYAnonymity, count_together
+from tokumei.measures.safety.c_t_isolation import CTIsolation
+from tokumei.measures.safety.diversity import XYAnonymity, count_together
+from tokumei.measures.safety.k_t_privacy import KTPrivacy
+from tokumei.measures.safety.pk_anonymity import PkAnonymity, PlDiversity
+from tokumei.measures.safety.releases import MInvariance, MultiRKAnonymity, SequentialK
 from tokumei.measures.several_releases import SeveralReleases
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.philox import philox_number, philox_step
 
-from tokumei.engines.chance import DrawnBeside, drawn_numbers
+from tokumei.engines.draws import DrawnBeside, drawn_numbers
 
 KEY = "0123456789abcdef0f1e2d3c4b5a6978"
 

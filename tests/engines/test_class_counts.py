@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
-from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.class_counts import ClassCounts, Recoding
 from tokumei.engines.count import count_classes
 from tokumei.engines.local import LocalEngine
-from tokumei.engines.recoding import Recoding
 
 PEOPLE = pl.DataFrame(
     {

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from tokumei.core.errors import InputError
-from tokumei.engines import combinations
-from tokumei.engines.combinations import count_combinations, fewest_sharing
-from tokumei.engines.item_sets import Matrix
+from tokumei.engines import item_sets
+from tokumei.engines.item_sets import Matrix, count_combinations, fewest_sharing
 
 # Customers by the places of their items: a b c, a b, a c, d.
 SETS = [{0, 1, 2}, {0, 1}, {0, 2}, {3}]
@@ -75,12 +74,12 @@ def test_combinations_are_those_of_the_plain_definition(
 ) -> None:
     sets, secrets = [items for items, _ in customers], [theirs for _, theirs in customers]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(combinations, "BLOCK_OCCURRENCES", block)
+        patch.setattr(item_sets, "BLOCK_OCCURRENCES", block)
         assert counted(sets, size, secrets) == plainly_counted(sets, size, secrets)
 
 
 def test_combinations_beyond_the_limit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(combinations, "MOST_OCCURRENCES", 4)
+    monkeypatch.setattr(item_sets, "MOST_OCCURRENCES", 4)
     # Three pairs of the first customer, one each of the next two.
     with pytest.raises(
         InputError, match=r"found '5', expected customers who together have at most 4 combinations of 2"

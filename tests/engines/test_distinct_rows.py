@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.engines.distinct_rows import once_each
+from tokumei.engines.draws import once_each
 
 CELL = st.none() | st.sampled_from(["a", "b"])
 ROWS = st.lists(st.tuples(CELL, st.none() | st.integers(0, 2)), max_size=30)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
-from tokumei.data.files.parquet import scan_in_turn
+from tokumei.data.files.formats import scan_in_turn
 from tokumei.engines import local
 from tokumei.engines.count import count_classes
 from tokumei.engines.local import LocalEngine

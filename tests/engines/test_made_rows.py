@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tokumei.engines.class_counts import Recoding
 from tokumei.engines.count import count_classes, write_recoded
-from tokumei.engines.made_rows import SIZE, combinations_of, write_made
-from tokumei.engines.recoding import Recoding
+from tokumei.engines.writing import SIZE, combinations_of, write_made
 
 ROW = st.tuples(st.sampled_from(["a", "b", "c", None]), st.integers(0, 3), st.sampled_from(["flu", "cold", None]))
 LABELS = Recoding("town", pl.Series(["a", "b", "c"]), pl.Series(["A", "A", "C"]), "*")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.engines import nested
-from tokumei.engines.nested import Classes, NestedClasses
+from tokumei.engines import grouping
+from tokumei.engines.grouping import Classes, NestedClasses
 
 RADICES = {0: 2, 1: 3, 2: 4, 3: 1}
 CLASS = st.tuples(*(st.integers(0, radix - 1) for radix in RADICES.values()))
@@ -26,7 +26,7 @@ def test_classes_over_some_columns_are_those_that_a_plain_count_gives(
     whole = Classes({one: table[:, one] for one in RADICES}, np.array(list(sizes.values()), np.int64))
     with pytest.MonkeyPatch.context() as patch:
         # Whether every set is counted on the way, or none.
-        patch.setattr(nested, "WORTH", worth)
+        patch.setattr(grouping, "WORTH", worth)
         classes = NestedClasses(whole, RADICES)
         for columns in asked:
             found = classes.over(columns)

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tokumei.engines.shuffling import write_shuffled
+from tokumei.engines.writing import write_shuffled
 
 
 def shuffled(n_rows: int, folder: Path, *, most_bytes: int, suffix: str = "parquet") -> pl.DataFrame:

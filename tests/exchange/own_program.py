@@ -20,7 +20,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import lil_array
 
 from tokumei.exchange.offer import Offer
-from tokumei.predictors.halving import halving_tree
+from tokumei.predictors.one_way import halving_tree
 
 Mask = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.float64]

@@ -11,7 +11,7 @@ import polars as pl
 
 from tokumei.core.seeds import generator
 from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.criteria import Criterion
+from tokumei.exchange.documents import Criterion
 from tokumei.exchange.offer import Offer, Words
 from tokumei.exchange.offering import OfferTerms, make_offer
 from tokumei.hierarchies.hierarchy import Hierarchy

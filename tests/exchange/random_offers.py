@@ -19,15 +19,13 @@ from tests.exchange.own_program import Out, Published, truth_of
 
 from tokumei.core.errors import CannotAnonymize
 from tokumei.core.seeds import generator
-from tokumei.exchange.answer import Desk, answer
+from tokumei.exchange.answer import Desk, answer, counted_nodes, refitted, tightened
 from tokumei.exchange.attack import Found, attack
-from tokumei.exchange.cells import CellSpace, cell_counts
 from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.criteria import Criterion
-from tokumei.exchange.learning import counted_nodes, refitted, tightened
+from tokumei.exchange.documents import Criterion
 from tokumei.exchange.offer import Lots, Offer, Words
 from tokumei.exchange.offering import OfferTerms, make_offer, read_release
-from tokumei.exchange.public_knowledge import PublishedCounts
+from tokumei.exchange.public_knowledge import CellSpace, PublishedCounts, cell_counts
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice, Node
 

@@ -14,12 +14,12 @@ from tests.exchange.people import LATTICE, WORDS, node, offer_of, people
 
 from tokumei.core.errors import CannotAnonymize
 from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.engines.class_counts import Recoding
 from tokumei.engines.engine import WritePlan
 from tokumei.engines.local import LocalEngine, LocalRelation
-from tokumei.engines.recoding import Recoding
 from tokumei.exchange.answer import Answered, Desk, Joint, answer, judge, lot
 from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.criteria import Criterion
+from tokumei.exchange.documents import Criterion
 from tokumei.exchange.offer import Lots, Offer
 from tokumei.exchange.offering import OfferTerms, make_offer, read_release
 

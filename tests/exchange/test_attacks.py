@@ -19,26 +19,31 @@ from tests.exchange.random_offers import play
 from tokumei.core.chain import digest_of
 from tokumei.core.errors import CannotAnonymize, InputError, NotAllowed, PromiseBroken
 from tokumei.data.files.keys import PrivateKey
-from tokumei.exchange.attack import attack, attack_two
-from tokumei.exchange.cells import CellSpace
-from tokumei.exchange.counted_table import CountedTable, farthest
-from tokumei.exchange.criteria import Criterion
+from tokumei.exchange.answer import answers_until_tightening, counted_nodes, steepened
+from tokumei.exchange.attack import Program, attack, attack_two
+from tokumei.exchange.counted_table import (
+    CountedTable,
+    Sensitive,
+    drawn,
+    extra_steps,
+    farthest,
+    noisy_ks,
+    secret_of,
+    small_nodes,
+)
 from tokumei.exchange.desk import DeskFolder, answer_request
-from tokumei.exchange.learning import answers_until_tightening, counted_nodes, steepened
-from tokumei.exchange.noise import drawn, extra_steps, noisy_ks, secret_of, small_nodes
+from tokumei.exchange.documents import Criterion
 from tokumei.exchange.offer import Lots, Offer, Recipient, check_offer
 from tokumei.exchange.offering import SLOPES, OfferTerms, make_offer, measured_gamma, odds, read_release
 from tokumei.exchange.opening import Opened, open_offer, releases_at
-from tokumei.exchange.program import Program
-from tokumei.exchange.public_knowledge import CellKnowledge, PublishedCounts, Told
+from tokumei.exchange.public_knowledge import CellKnowledge, CellSpace, PublishedCounts, Told
 from tokumei.exchange.request import Approval, Request
-from tokumei.exchange.sensitive import Sensitive
 from tokumei.exchange.sources import SourceRegistry
-from tokumei.exchange.verifying import check_answer
+from tokumei.exchange.watch import check_answer
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice
-from tokumei.predictors.margin import Margin
-from tokumei.predictors.methods.power_law import PowerLaw
+from tokumei.predictors.one_way import Margin
+from tokumei.predictors.power_law import PowerLaw
 
 RARE = Lots(1e-9, 1e-9)
 

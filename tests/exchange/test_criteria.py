@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tokumei.core.errors import InputError, UnknownPart
-from tokumei.exchange.criteria import Criterion, check_distinct, read_criterion
+from tokumei.exchange.documents import Criterion, check_distinct, read_criterion
 
 
 @pytest.mark.parametrize(

@@ -16,17 +16,16 @@ from tokumei.core.chain import digest_of
 from tokumei.core.errors import InputError, NotAllowed, PromiseBroken
 from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.answer import REFUSED
+from tokumei.exchange.audit_log import disclosure, disclosure_text
 from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder, answer_request, open_desk, remembered
-from tokumei.exchange.disclosure import disclosure, disclosure_text
-from tokumei.exchange.documents import Signed
+from tokumei.exchange.documents import Criterion, Signed
 from tokumei.exchange.offer import Lots, Recipient
 from tokumei.exchange.offering import OfferTerms
 from tokumei.exchange.opening import open_offer
 from tokumei.exchange.request import Approval, Request
 from tokumei.exchange.transport import FolderTransport, serve
-from tokumei.exchange.verifying import check_answer, verify_desk
+from tokumei.exchange.watch import check_answer, verify_desk
 
 RARE = Lots(1e-9, 1e-9)
 

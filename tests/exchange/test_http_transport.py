@@ -15,9 +15,8 @@ from tests.exchange.test_attacks import opened
 
 from tokumei.core.errors import NotAllowed, NotFound, TokumeiError
 from tokumei.data.files.keys import PrivateKey
-from tokumei.exchange import http_transport
-from tokumei.exchange.http_transport import HttpTransport, ServerAway
-from tokumei.exchange.transport import Outgoing
+from tokumei.exchange import transport as transporting
+from tokumei.exchange.transport import HttpTransport, Outgoing, ServerAway
 
 
 class Platform:
@@ -109,7 +108,7 @@ def test_each_answer_of_a_platform_becomes_one_error_in_its_own_words(
     kind: type[TokumeiError],
     said: str,
 ) -> None:
-    monkeypatch.setattr(http_transport, "LARGEST_ANSWER", 2_000)
+    monkeypatch.setattr(transporting, "LARGEST_ANSWER", 2_000)
     platform.says["pending"] = (status, body)
     with pytest.raises(kind, match=said):
         transport.approvals()

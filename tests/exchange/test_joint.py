@@ -11,7 +11,7 @@ from tests.exchange.people import AGE, LATTICE, node, offer_of, planted
 
 from tokumei.exchange import joint
 from tokumei.exchange.joint import as_keys, joint_level, joint_node
-from tokumei.predictors.margin import Ints
+from tokumei.predictors.one_way import Ints
 
 
 def parts(*codes: int) -> Ints:

@@ -11,10 +11,9 @@ import pytest
 from tests.exchange.people import CELLS, LATTICE, SECRET, node, offer_of, people, planted
 
 from tokumei.core.errors import CannotAnonymize, InputError
-from tokumei.exchange.answer import Desk, Given, answer
+from tokumei.exchange.answer import Desk, Given, answer, counted_nodes, lesson, refitted, tightened
 from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.criteria import Criterion
-from tokumei.exchange.learning import counted_nodes, lesson, refitted, tightened
+from tokumei.exchange.documents import Criterion
 from tokumei.exchange.offer import Lots, Offer
 from tokumei.exchange.watch import COPY, copies, likeness, partners, rows_of_first_release, sameness, tampering
 

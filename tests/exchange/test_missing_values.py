@@ -13,17 +13,16 @@ from tests.exchange.people import SECRET, WORDS
 from tokumei.core.seeds import generator
 from tokumei.exchange.answer import Desk, answer
 from tokumei.exchange.attack import attack
-from tokumei.exchange.cells import CellSpace, cell_counts, merged_lattice
+from tokumei.exchange.audit_log import disclosed
 from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.criteria import Criterion
-from tokumei.exchange.disclosure import disclosed
+from tokumei.exchange.documents import Criterion
 from tokumei.exchange.offer import Offer, told_classes
 from tokumei.exchange.offering import OfferTerms, make_offer, read_release
-from tokumei.exchange.public_knowledge import PublishedCounts
+from tokumei.exchange.public_knowledge import CellSpace, PublishedCounts, cell_counts, merged_lattice
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice, Node
 from tokumei.predictors.compare import compare, predictors_for
-from tokumei.predictors.margin import leaves_and_codes
+from tokumei.predictors.one_way import leaves_and_codes
 
 TOWN = Hierarchy.of_levels("town", [["Kyoto", "Osaka", "Nara"], ["Japan"] * 3, ["*"] * 3])
 SEX = Hierarchy.of_levels("sex", [["f", "m"], ["*"] * 2])

@@ -16,11 +16,10 @@ from tests.exchange.people import LATTICE, node, offer_of, people
 from tokumei.core.errors import InputError, NotAllowed, NotFound
 from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.documents import sign
+from tokumei.exchange.joint import sentence
 from tokumei.exchange.offer import KIND, VERSION, Offer, read_offer
 from tokumei.exchange.offer import offer_of as read_back
-from tokumei.exchange.request import make_request
-from tokumei.exchange.trying import connections, try_all, try_node
-from tokumei.exchange.zones import sentence
+from tokumei.exchange.request import connections, make_request, try_all, try_node
 from tokumei.predictors.predictor import Prediction
 
 

@@ -23,7 +23,7 @@ from tests.exchange.people import CELLS, LATTICE, node, offer_of, people, plante
 from tokumei.core.seeds import generator
 from tokumei.exchange.answer import Answered, Desk, answer
 from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.criteria import Criterion
+from tokumei.exchange.documents import Criterion
 from tokumei.exchange.offer import Lots, Offer
 from tokumei.exchange.offering import release_text
 from tokumei.hierarchies.lattice import Node

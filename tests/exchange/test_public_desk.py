@@ -11,15 +11,14 @@ from tests.exchange.people import LATTICE, WORDS, people
 from tokumei.core.errors import PromiseBroken
 from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder, answer_request
+from tokumei.exchange.documents import Criterion
 from tokumei.exchange.offer import Lots
 from tokumei.exchange.offering import OfferTerms
 from tokumei.exchange.opening import open_offer
-from tokumei.exchange.public_desk import verify_public
-from tokumei.exchange.repeating import repeat_answer
 from tokumei.exchange.request import make_request
-from tokumei.exchange.transport import Incoming
+from tokumei.exchange.transport import Incoming, repeat_answer
+from tokumei.exchange.watch import verify_public
 
 
 @pytest.fixture

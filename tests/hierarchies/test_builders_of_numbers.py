@@ -12,14 +12,11 @@ from hypothesis import strategies as st
 from tests.cases import cases
 
 from tokumei.core.errors import InputError
-from tokumei.hierarchies.builders.calendar import Calendar
-from tokumei.hierarchies.builders.decades import Decades
+from tokumei.hierarchies.builders.dates import Calendar, Decades
 from tokumei.hierarchies.builders.from_data import FromData
-from tokumei.hierarchies.builders.intervals import Intervals
-from tokumei.hierarchies.builders.magnitudes import Magnitudes
+from tokumei.hierarchies.builders.intervals import Intervals, Magnitudes
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.hierarchies.labels import NumberRange, read_range
-from tokumei.hierarchies.round_numbers import scale_of
+from tokumei.hierarchies.labels import NumberRange, read_range, scale_of
 
 
 def rows(hierarchy: Hierarchy) -> list[tuple[str, ...]]:

@@ -7,10 +7,8 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.hierarchies.builders.from_data import FromData
-from tokumei.hierarchies.builders.japan_age import JapanAge
-from tokumei.hierarchies.builders.japan_prefecture import JapanPrefecture
-from tokumei.hierarchies.builders.ordered_groups import OrderedGroups
-from tokumei.hierarchies.builders.prefix import Prefix
+from tokumei.hierarchies.builders.groups import OrderedGroups, Prefix
+from tokumei.hierarchies.builders.people import JapanAge, JapanPrefecture
 from tokumei.hierarchies.hierarchy import Hierarchy
 
 POPULATION = Path(__file__).resolve().parents[3] / "shared" / "data" / "japan_population"

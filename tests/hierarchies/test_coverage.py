@@ -5,8 +5,8 @@ import datetime as dt
 import polars as pl
 import pytest
 
-from tokumei.hierarchies.coverage import check_hierarchy, missing_values
 from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.leaves import check_hierarchy, missing_values
 
 NUMBERS = Hierarchy.of_levels("x", [["1", "2", "10"], ["low", "low", "high"], ["*"] * 3])
 

@@ -12,9 +12,9 @@ from tokumei.cli.commands import COMMANDS, app_with
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_options
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
-from tokumei.hierarchies.items import item_hierarchy, level_of, roll_together, roll_up
-from tokumei.methods.history.roll_up import RollUp
+from tokumei.data.made_retail import make_retail
+from tokumei.hierarchies.files import item_hierarchy, level_of, roll_together, roll_up
+from tokumei.methods.history.steps import RollUp
 from tokumei.tasks.report_history import report_history, sweep_history
 
 DRINKS = tk.Hierarchy.of_levels(

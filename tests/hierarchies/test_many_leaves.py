@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
-from tokumei.hierarchies.builders.calendar import Calendar
+from tokumei.hierarchies.builders.dates import Calendar
 from tokumei.hierarchies.builders.intervals import Grid, Intervals
 from tokumei.hierarchies.hierarchy import Hierarchy, Level, _follows
 from tokumei.hierarchies.leaves import (

@@ -10,18 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
-from tokumei.hierarchies.builders.calendar import Calendar
-from tokumei.hierarchies.builders.decades import Decades
+from tokumei.hierarchies.builders.dates import Calendar, Decades
 from tokumei.hierarchies.builders.from_data import FromData
+from tokumei.hierarchies.builders.groups import NestedYaml, OrderedGroups, Prefix
 from tokumei.hierarchies.builders.intervals import Intervals
-from tokumei.hierarchies.builders.japan_age import JapanAge
-from tokumei.hierarchies.builders.nested_yaml import NestedYaml
-from tokumei.hierarchies.builders.ordered_groups import OrderedGroups
-from tokumei.hierarchies.builders.prefix import Prefix
-from tokumei.hierarchies.builders.sex import Sex
-from tokumei.hierarchies.coverage import missing_values
-from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.hierarchies.registry import BUILDERS, Builder
+from tokumei.hierarchies.builders.people import JapanAge, Sex
+from tokumei.hierarchies.hierarchy import BUILDERS, Builder, Hierarchy
+from tokumei.hierarchies.leaves import missing_values
 
 WHOLE = st.integers(-(10**6), 10**6)
 FLOAT = st.floats(allow_nan=False, allow_infinity=False)

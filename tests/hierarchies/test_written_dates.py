@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 import tokumei as tk
 from tokumei.core.errors import InputError
-from tokumei.hierarchies.builders.calendar import Calendar
-from tokumei.hierarchies.builders.decades import Decades
+from tokumei.hierarchies.builders.dates import Calendar, Decades
 from tokumei.hierarchies.leaves import DATES, read_date
 from tokumei.hierarchies.written_dates import date_reader
-from tokumei.tasks.hierarchies import made_hierarchy
+from tokumei.tasks.preparing import made_hierarchy
 
 DAYS = [dt.date(1960, 1, 2) + dt.timedelta(37 * number) for number in range(300)]
 WAYS: dict[str, Callable[[dt.date], str]] = {

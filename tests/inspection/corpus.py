@@ -10,7 +10,7 @@ import string
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tokumei.inspection.check_digits import is_card, is_japanese_licence, is_my_number
+from tokumei.inspection.patterns import is_card, is_japanese_licence, is_my_number
 
 N_ROWS = 300
 Make = Callable[[random.Random], str]

@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tokumei.inspection.check_digits import is_iban, is_my_number
+from tokumei.inspection.patterns import is_iban, is_my_number
 
 words = str.split
 FULLWIDTH = str.maketrans("0123456789-", "０１２３４５６７８９－")

@@ -8,10 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tokumei.inspection.legal_case import LegalCase
-from tokumei.inspection.legal_europe import wp216
+from tokumei.inspection.legal import LegalCase, safe_harbor, wp216
 from tokumei.inspection.legal_japan import anonymously_processed, pseudonymously_processed
-from tokumei.inspection.legal_us import safe_harbor
 
 SAFE = {"sex": ["f", "m"] * 10, "年代": ["30代", "30代", "40代", "40代"] * 5, "illness": ["flu", "cold"] * 10}
 HOLDS = [{"bound": "k at least 2", "holds": True}]

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cases import cases
 
-from tokumei.inspection import separation
-from tokumei.inspection.separation import separate
+from tokumei.inspection import column_facts
+from tokumei.inspection.column_facts import separate
 
 FOUR = pl.DataFrame({"sex": ["f", "f", "m", "m"], "age": ["30", "31", "30", "30"], "town": ["a", "a", "a", "b"]})
 
@@ -53,7 +53,7 @@ def test_minimal_uniques_agree_with_the_plain_definition(rows: list[tuple[str | 
 
 
 def test_many_rows_are_drawn_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(separation, "MOST_LOOKS", 10)
+    monkeypatch.setattr(column_facts, "MOST_LOOKS", 10)
     frame = pl.DataFrame({"n": range(3_000), "m": [1] * 3_000})
     found = separate(frame, ["n", "m"])
     assert (found.n_rows, found.is_sample) == (1_000, True)

@@ -14,7 +14,7 @@ from tests.journey.commands import tokumei_here
 
 from tokumei.cli.main import main
 from tokumei.data.files.formats import read_frame
-from tokumei.data.made.services import make_service
+from tokumei.data.made_services import make_service
 from tokumei.methods.registry import TABLE_ANONYMIZERS, Perturber, searches
 
 Tokumei = Callable[..., tuple[object, dict[str, Any]]]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tokumei.cli.main import main
-from tokumei.contest.registry import EDITIONS
+from tokumei.contest.edition import EDITIONS
 
 # Contests of seconds: few people, one level of knowledge.
 SMALL = {

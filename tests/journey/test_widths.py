@@ -8,7 +8,7 @@ import pytest
 from tests.journey.widths import check_widths
 
 from tokumei.cli.main import main
-from tokumei.data.made.services import make_service
+from tokumei.data.made_services import make_service
 
 TABLE = ("--qi", "sex,age,prefecture")
 COMMANDS: dict[str, tuple[str, ...]] = {

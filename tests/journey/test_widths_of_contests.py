@@ -17,7 +17,7 @@ from tests.journey.test_widths_of_histories import COMMANDS as OF_HISTORIES
 from tests.journey.widths import check_widths
 
 from tokumei.cli.main import main
-from tokumei.data.made.services import make_service
+from tokumei.data.made_services import make_service
 
 CUP = ("--edition", "pwscup2016", "--set", "n_customers=12", "--seed", "7")
 DESK = ("--desk", "desk", "--key", "shop.key")

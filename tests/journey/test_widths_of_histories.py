@@ -8,7 +8,7 @@ import pytest
 from tests.journey.widths import check_widths
 
 from tokumei.cli.main import main
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 
 COMMANDS: dict[str, tuple[str, ...]] = {
     "anonymize history": (

@@ -7,9 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tokumei.attacks.history.exact_match import ExactMatch
-from tokumei.attacks.judge import judge
-from tokumei.attacks.truth import truth_of
+from tokumei.attacks.history.plain_attacks import ExactMatch
+from tokumei.attacks.judge import judge, truth_of
 from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge, read_release
 from tokumei.data.history import History
 

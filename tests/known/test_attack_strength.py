@@ -11,15 +11,14 @@ import polars as pl
 import pytest
 from tests.cases import with_many
 
-from tokumei.attacks.history import linkage
-from tokumei.attacks.history.linkage import Linkage
-from tokumei.attacks.judge import Verdict, judge
+from tokumei.attacks.judge import Verdict, judge, published
+from tokumei.attacks.linkage import attack
+from tokumei.attacks.linkage.attack import Linkage
 from tokumei.attacks.registry import HISTORY_ATTACKS
-from tokumei.attacks.truth import published
 from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge
 from tokumei.core.seeds import generator
 from tokumei.data.history import History
-from tokumei.methods.history.pseudonyms import Pseudonyms
+from tokumei.methods.history.steps import Pseudonyms
 from tokumei.methods.pipeline import pipeline_of
 
 pytestmark = pytest.mark.slow
@@ -163,7 +162,7 @@ def test_linkage_in_blocks_finds_what_rows_tell(
 ) -> None:
     seen, truth = monthly
     assert (by_rows.row.value, by_rows.found.value) == pytest.approx((0.870, 0.955), abs=0.006)
-    monkeypatch.setattr(linkage, "LARGEST_CELLS", 0)
+    monkeypatch.setattr(attack, "LARGEST_CELLS", 0)
     guesses = Linkage().guess(read_knowledge(folder / "T25.csv.gz"), seen)
     in_blocks = judge(guesses, truth, original.customers, original.periods)
     assert in_blocks.found.value == pytest.approx(by_rows.found.value, abs=0.002)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.attacks.background import AS_STATED, measure_risks, predict_risks
+from tokumei.attacks.history.attackers import AS_STATED, measure_risks, predict_risks
 from tokumei.contest.editions.pwscup2016.files import read_history
 
 # Printed .9750 for attacker 8, which the definition does not give.

@@ -14,10 +14,10 @@ from tokumei.contest.editions.pwscup2016 import files as pwscup2016
 from tokumei.contest.editions.pwscup2017 import files as pwscup2017
 from tokumei.contest.editions.pwscup2018 import files as pwscup2018
 from tokumei.data.files.csv import read_csv
-from tokumei.data.files.parquet import read_parquet
-from tokumei.data.generalized import GeneralizedHistory
+from tokumei.data.files.formats import read_parquet
 from tokumei.data.history import History, period_name
 from tokumei.data.online_retail import clean_retail, to_history, with_smallest_customers
+from tokumei.data.release import GeneralizedHistory
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 

@@ -9,16 +9,14 @@ import polars as pl
 import pytest
 
 from tokumei.attacks.disclosure.downcoding import Downcoding
-from tokumei.attacks.disclosure.homogeneity import Homogeneity
 from tokumei.attacks.disclosure.intersection import Intersection
-from tokumei.attacks.disclosure.presence import Presence
-from tokumei.attacks.disclosure.record_linkage import RecordLinkage
+from tokumei.attacks.disclosure.known_people import Homogeneity, Presence, RecordLinkage
 from tokumei.attacks.threat_model import Published, ThreatModel
 from tokumei.data.files.formats import read_frame
 from tokumei.data.table import Table
 from tokumei.hierarchies.files import read_hierarchies
-from tokumei.measures.safety.k_anonymity import KAnonymity
-from tokumei.methods.goal import Goal
+from tokumei.measures.safety.class_sizes import KAnonymity
+from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS, TableAnonymizer
 from tokumei.methods.tables import anonymize_table
 

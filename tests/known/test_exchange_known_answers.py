@@ -7,20 +7,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tokumei.data.made.population import OLDEST, PREFECTURES, SEXES
-from tokumei.data.made.services import make_services
+from tokumei.data.made_services import OLDEST, PREFECTURES, SEXES, make_services
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
-from tokumei.exchange.criteria import Criterion
+from tokumei.exchange.documents import Criterion
 from tokumei.exchange.offer import FirstRelease, Offer, Words
 from tokumei.exchange.offering import SPREAD
-from tokumei.hierarchies.builders.japan_age import JapanAge
-from tokumei.hierarchies.builders.japan_prefecture import JapanPrefecture
-from tokumei.hierarchies.builders.sex import Sex
+from tokumei.hierarchies.builders.people import JapanAge, JapanPrefecture, Sex
 from tokumei.hierarchies.lattice import Lattice
-from tokumei.predictors.counted_nodes import LatticeCounts
-from tokumei.predictors.methods.margins import Margins
-from tokumei.predictors.quadrants import Quadrants
+from tokumei.predictors.margins import Margins
+from tokumei.predictors.predictor import LatticeCounts, Quadrants
 
 AGES = JapanAge(bands=(9, 5, 3)).build("age", pl.Series(range(OLDEST + 1)))
 LATTICE = Lattice.of(

@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 from tests.cases import with_many
 
-from tokumei.attacks.generalized import GENERALIZED_ATTACKS, Generalized, ItemsInCommon
-from tokumei.attacks.hypothesis import chance_of_proof, judge_guesses
-from tokumei.attacks.range_ends import singled_out
+from tokumei.attacks.history.fitting import chance_of_proof, judge_guesses
+from tokumei.attacks.history.generalized import GENERALIZED_ATTACKS, Generalized, ItemsInCommon
+from tokumei.attacks.history.singling_out import singled_out
 from tokumei.contest.editions.pwscup2018.files import (
     LONGEST_LINE,
     read_history,
@@ -23,9 +23,9 @@ from tokumei.contest.editions.pwscup2018.files import (
     write_published,
     write_release,
 )
-from tokumei.data.files.generalized import CONTEST, cells_of, text_of
-from tokumei.data.generalized import GeneralizedHistory
+from tokumei.data.files.released_histories import CONTEST, cells_of, text_of
 from tokumei.data.history import History
+from tokumei.data.release import GeneralizedHistory
 from tokumei.methods.history.generalize import Generalize
 
 pytestmark = pytest.mark.slow

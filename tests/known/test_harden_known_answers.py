@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge
-from tokumei.report.evaluation import CONTEST_UTILITIES
+from tokumei.reports.evaluation import CONTEST_UTILITIES
 from tokumei.tasks.harden_history import harden_history
 
 pytestmark = pytest.mark.slow

@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 
 from tokumei.data.files.formats import read_frame
-from tokumei.data.made.survey import make_survey
+from tokumei.data.made_survey import make_survey
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.files import read_hierarchies
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.losses import LOSSES
 from tokumei.measures.requirement import SAFETY
-from tokumei.methods.goal import Goal
+from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS, TableAnonymizer
 from tokumei.methods.rows import RowRelease, release_rows
 from tokumei.methods.tables import decide

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.attacks.judge import judge
+from tokumei.attacks.judge import judge, published, truth_of
 from tokumei.attacks.registry import HISTORY_ATTACKS
-from tokumei.attacks.truth import published, truth_of
 from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge
 from tokumei.data.history import History
 from tokumei.measures.registry import HISTORY_UTILITIES
 from tokumei.methods.history.permute_groups import PermuteGroups
-from tokumei.report.evaluation import CONTEST_UTILITIES
+from tokumei.reports.evaluation import CONTEST_UTILITIES
 
 
 def test_permuted_groups_lose_a_third_and_let_no_attack_find_a_quarter(shared_data: Path) -> None:

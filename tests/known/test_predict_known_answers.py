@@ -8,15 +8,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.data.made.population import OLDEST, PREFECTURES, SEXES
+from tokumei.data.made_services import OLDEST, PREFECTURES, SEXES
 from tokumei.engines.class_counts import ClassCounts
-from tokumei.hierarchies.builders.japan_age import JapanAge
-from tokumei.hierarchies.builders.japan_prefecture import JapanPrefecture
-from tokumei.hierarchies.builders.sex import Sex
+from tokumei.hierarchies.builders.people import JapanAge, JapanPrefecture, Sex
 from tokumei.hierarchies.lattice import Lattice
 from tokumei.predictors.compare import compare, error_ratio
-from tokumei.predictors.methods.margins import Margins
-from tokumei.predictors.methods.power_law import FittedPowerLaw, PowerLaw
+from tokumei.predictors.margins import Margins
+from tokumei.predictors.power_law import FittedPowerLaw, PowerLaw
 
 AGES = JapanAge(bands=(9, 5, 3)).build("age", pl.Series(range(OLDEST + 1)))
 LATTICE = Lattice.of(

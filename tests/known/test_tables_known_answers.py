@@ -12,9 +12,9 @@ from tokumei.engines.count import count_classes
 from tokumei.hierarchies.files import read_hierarchies
 from tokumei.hierarchies.lattice import Lattice
 from tokumei.measures.losses import LOSSES
-from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.measures.safety.class_sizes import KAnonymity
+from tokumei.methods.search.optimal import Optimal
 from tokumei.methods.search.problem import JudgedNode, Problem
-from tokumei.methods.table.optimal import Optimal
 
 COLUMNS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
 COLUMNS.append("salary-class")

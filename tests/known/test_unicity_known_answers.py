@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tokumei.contest.editions.pwscup2017.files import read_history
-from tokumei.tasks.unicity_history import unicity_history
+from tokumei.tasks.threat_history import unicity_history
 
 
 def test_shares_are_those_of_the_docs(shared_data: Path) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 
 from tokumei.engines.count import count_classes
-from tokumei.measures.safety.alpha_k import AlphaK
+from tokumei.measures.safety.diversity import AlphaK
 
 # A: flu 2 of 4. B: flu 2 of 3. C: one row.
 PATIENTS = pl.DataFrame(

@@ -7,7 +7,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
-from tokumei.measures.utility.association_rules import AssociationRules
+from tokumei.measures.utility.itemsets import AssociationRules
 
 
 def _history(baskets: list[str]) -> History:

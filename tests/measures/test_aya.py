@@ -5,7 +5,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.data.table import Table
-from tokumei.measures.table.aya import Aya
+from tokumei.measures.table.row_by_row import Aya
 
 
 def table(amounts: list[float]) -> Table:

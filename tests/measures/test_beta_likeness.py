@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
-from tokumei.measures.safety.beta_likeness import BetaLikeness
+from tokumei.measures.safety.closeness import BetaLikeness
 
 # All rows: flu 5/8, cold 3/8. A: flu 3/4, a gain of 1/5. B: cold 1/2, a gain of 1/3.
 PATIENTS = pl.DataFrame(

@@ -7,7 +7,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
-from tokumei.measures.utility.buyers import Buyers
+from tokumei.measures.utility.customers import Buyers
 
 MASTER = pl.DataFrame(
     {

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
 from tokumei.data.table import Table
-from tokumei.measures.safety.rows.c_t_isolation import CTIsolation
+from tokumei.measures.safety.c_t_isolation import CTIsolation
 
 
 def table(**columns: Sequence[float | str]) -> Table:

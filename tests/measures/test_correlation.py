@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tokumei.core.errors import InputError
-from tokumei.measures.correlation import least_significant_correlation, pearson_correlation
+from tokumei.measures.table.row_by_row import least_significant_correlation, pearson_correlation
 
 
 def test_correlation_of_three_values_is_that_worked_out_by_hand() -> None:

@@ -4,7 +4,7 @@ import pytest
 from tests.measures.pairs import Columns, in_order, table
 
 from tokumei.core.errors import InputError
-from tokumei.measures.table.correlation_error import CorrelationError
+from tokumei.measures.table.generalized import CorrelationError
 
 NUMBERS = {"a": [1, 2, 3, 4], "b": [1, 2, 3, 4]}
 

@@ -5,7 +5,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.data.table import Table
-from tokumei.measures.table.correlation_mae import CorrelationMae
+from tokumei.measures.table.row_by_row import CorrelationMae
 
 ROWS = pl.Series([0, 1, 2, 3])
 ALIKE, CROSSED, TURNED, FLAT = [10, 10, 30, 30], [10, 30, 10, 30], [30, 30, 10, 10], [7, 7, 7, 7]

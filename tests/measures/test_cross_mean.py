@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 
 from tokumei.data.table import Table
-from tokumei.measures.table.cross_mean import CrossMean
+from tokumei.measures.table.row_by_row import CrossMean
 
 ROWS = pl.Series([0, 1, 2, 3])
 ORIGINAL = pl.DataFrame(

@@ -7,7 +7,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
-from tokumei.measures.utility.crosstab import Crosstab
+from tokumei.measures.utility.customers import Crosstab
 
 MASTER = pl.DataFrame(
     {

@@ -7,7 +7,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
-from tokumei.measures.utility.date import Date
+from tokumei.measures.utility.purchases import Date
 
 
 def on_days(*days: int | None, month: int = 1) -> History:

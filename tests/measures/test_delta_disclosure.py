@@ -7,7 +7,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.engines.count import count_classes
-from tokumei.measures.safety.delta_disclosure import DeltaDisclosure
+from tokumei.measures.safety.closeness import DeltaDisclosure
 
 PEOPLE = pl.DataFrame({"zip": list("AAAABBBB"), "illness": ["flu"] * 3 + ["cold"] + ["flu"] * 2 + ["cold"] * 2})
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 
 from tokumei.engines.count import count_classes
-from tokumei.measures.safety.delta_presence import DeltaPresence
+from tokumei.measures.safety.population import DeltaPresence
 
 RELEASED = pl.DataFrame({"age": [30, 30, 40, 50, 50]})
 # Released shares: 2/5, 1/4 and 2/2.

@@ -12,12 +12,7 @@ from scipy import sparse
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
-from tokumei.measures.utility.frequent_itemsets import (
-    FrequentItemsets,
-    frequent_itemsets,
-    invoice_items,
-    most_frequent_itemsets,
-)
+from tokumei.measures.utility.itemsets import FrequentItemsets, frequent_itemsets, invoice_items, most_frequent_itemsets
 
 
 def history(*rows: tuple[str, int, str]) -> History:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
 from tokumei.data.cells import RangeCells, read_range_cells, read_set_cells
-from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
-from tokumei.measures.generalized_error import cell_errors, measure_generalized_error, range_errors
+from tokumei.data.release import GeneralizedHistory
+from tokumei.measures.generalized_histories import cell_errors, measure_generalized_error, range_errors
 
 # Standard deviations: 1 day, 0.01, 2 pieces.
 ORIGINAL = History.of(

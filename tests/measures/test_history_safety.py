@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
-from tokumei.measures.safety.history.hkp_coherence import HkpCoherence
-from tokumei.measures.safety.history.km_anonymity import KmAnonymity
-from tokumei.measures.safety.history.lkc_privacy import LkcPrivacy
+from tokumei.measures.safety.known_items import HkpCoherence, KmAnonymity, LkcPrivacy
 
 Sets = list[set[str]]
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokumei.data.table import Table
-from tokumei.measures.table.information_loss import InformationLoss
-from tokumei.measures.table_pair import TablePair
+from tokumei.measures.table.pair import TablePair
+from tokumei.measures.table.row_by_row import InformationLoss
 
 # The standard deviations of s and t are 1 and 10.
 ORIGINAL = pl.DataFrame(

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
-from tokumei.measures.utility import _item_cf
-from tokumei.measures.utility._item_cf import (
+from tokumei.measures.utility import item_similarity
+from tokumei.measures.utility.item_similarity import (
     ItemCf,
     ItemCfRetail,
     ItemCfSupply,
@@ -158,12 +158,12 @@ purchases = st.lists(
 @pytest.mark.slow
 @given(purchases, purchases, st.integers(1, 7))
 def test_sparse_blocks_agree_with_the_plain_formula(original: list[Row], released: list[Row], block: int) -> None:
-    whole = _item_cf.BLOCK_ITEMS
-    _item_cf.BLOCK_ITEMS = block
+    whole = item_similarity.BLOCK_ITEMS
+    item_similarity.BLOCK_ITEMS = block
     try:
         for weigh in (in_dozens, below_a_dozen, is_bought):
             score = score_item_cf("fast", history(*original), history(*released), weigh)
             plain = plain_distance(original, released, weigh)
             assert score.value == pytest.approx(plain)
     finally:
-        _item_cf.BLOCK_ITEMS = whole
+        item_similarity.BLOCK_ITEMS = whole

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from tokumei.engines.count import count_classes
-from tokumei.measures.safety.journalist_risk import JournalistRisk
+from tokumei.measures.safety.risks import JournalistRisk
 
 RELEASED = pl.DataFrame({"age": [30, 30, 40, 50]})
 # 30 fits five people, 40 two, 50 one, and 60 is not in the release.

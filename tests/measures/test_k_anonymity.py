@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 
 from tokumei.engines.count import count_classes
-from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.measures.safety.class_sizes import KAnonymity
 
 # Classes of 3, 2 and 1 rows; the missing value is a class of its own.
 PEOPLE = pl.DataFrame({"age": [30, 30, 30, 40, 40, None]})

@@ -4,9 +4,9 @@ import polars as pl
 import pytest
 
 from tokumei.core.errors import InputError
+from tokumei.engines.class_counts import Recoding
 from tokumei.engines.count import count_classes
-from tokumei.engines.recoding import Recoding
-from tokumei.measures.safety.k_map import KMap
+from tokumei.measures.safety.population import KMap
 
 RELEASED = pl.DataFrame({"sex": ["f", "f", "m", None], "age": [30, 30, 30, 40]})
 POPULATION = pl.DataFrame({"age": [30] * 6 + [40] * 4, "sex": ["f"] * 4 + ["m"] * 2 + ["f"] + [None] * 3})

@@ -8,7 +8,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
-from tokumei.measures.safety.history.k_t_privacy import KTPrivacy
+from tokumei.measures.safety.k_t_privacy import KTPrivacy
 
 Visit = tuple[int, str, str]
 

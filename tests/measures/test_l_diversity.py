@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokumei.engines.count import count_classes
-from tokumei.measures.safety._sensitive import SensitiveValues
-from tokumei.measures.safety.l_diversity import LDiversity
+from tokumei.measures.safety.diversity import LDiversity
+from tokumei.measures.safety.sensitive_values import SensitiveValues
 
 # A: flu 2, cold 1, ulcer 1. B: flu 1, cold 1. C: flu 3, missing 1.
 PATIENTS = pl.DataFrame(

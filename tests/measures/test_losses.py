@@ -10,16 +10,10 @@ import polars as pl
 import pytest
 
 from tokumei.core.errors import InputError
-from tokumei.hierarchies.builders.japan_age import JapanAge
+from tokumei.hierarchies.builders.people import JapanAge
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.measures.loss.average_class_size import AverageClassSize
-from tokumei.measures.loss.dis import Dis
-from tokumei.measures.loss.discernibility import Discernibility
-from tokumei.measures.loss.entropy import Entropy
-from tokumei.measures.loss.ncp import Ncp
-from tokumei.measures.loss.prec import Prec
-from tokumei.measures.loss.price import Price
-from tokumei.measures.losses import LOSSES, Attribute, is_cell_loss, loss_score
+from tokumei.measures.cell_losses import Dis, Entropy, Ncp, Prec, Price
+from tokumei.measures.losses import LOSSES, Attribute, AverageClassSize, Discernibility, is_cell_loss, loss_score
 
 # Ages 20, 21, 35 with 1, 1 and 2 people; nobody's age is missing.
 AGE = Attribute(

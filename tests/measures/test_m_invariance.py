@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
-from tokumei.measures.safety.releases.m_invariance import MInvariance
+from tokumei.measures.safety.releases import MInvariance
 from tokumei.measures.several_releases import SeveralReleases
 
 FIRST = pl.DataFrame(

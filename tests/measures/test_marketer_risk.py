@@ -3,9 +3,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from tokumei.engines.class_counts import Recoding
 from tokumei.engines.count import count_classes
-from tokumei.engines.recoding import Recoding
-from tokumei.measures.safety.marketer_risk import MarketerRisk
+from tokumei.measures.safety.risks import MarketerRisk
 
 RELEASED = pl.DataFrame({"age": [30, 30, 30, 40]})
 POPULATION = pl.DataFrame({"age": [30] * 6 + [40] * 2 + [50]})

@@ -4,7 +4,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.engines.count import count_classes
-from tokumei.measures.safety.mean_class_size import MeanClassSize
+from tokumei.measures.safety.class_sizes import MeanClassSize
 
 
 def test_mean_class_size_is_records_per_class() -> None:

@@ -5,8 +5,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.data.table import Table
-from tokumei.measures.table.cross_mean import CrossMean
-from tokumei.measures.table.mean_mae import MeanMae
+from tokumei.measures.table.row_by_row import CrossMean, MeanMae
 
 ROWS = pl.Series([0, 1, 2, 3])
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
-from tokumei.measures.safety.releases.multi_r_k_anonymity import MultiRKAnonymity
+from tokumei.measures.safety.releases import MultiRKAnonymity
 from tokumei.measures.several_releases import SeveralReleases
 
 PEOPLE = pl.DataFrame({"id": ["1", "2", "3"], "age": ["20-39"] * 3})

@@ -12,11 +12,7 @@ from tests.cases import cases
 from tests.swap_odds import Matrix, least_swap_odds, pk_of_matrices
 
 from tokumei.core.errors import InputError
-from tokumei.measures.safety._pk import (
-    clamped_gaussian_ratio,
-    laplace_ratio,
-    pk_of_ratio,
-)
+from tokumei.measures.safety.pk_anonymity import clamped_gaussian_ratio, laplace_ratio, pk_of_ratio
 
 # Of two values each is kept with probability ½ and otherwise drawn from both.
 HALF_KEPT = np.array([[0.75, 0.25], [0.25, 0.75]])

@@ -9,8 +9,7 @@ from tests.swap_odds import least_swap_odds
 
 from tokumei.core.errors import InputError
 from tokumei.data.table import Table
-from tokumei.measures.safety._pk import retention_odds
-from tokumei.measures.safety.rows.pk_anonymity import PkAnonymity
+from tokumei.measures.safety.pk_anonymity import PkAnonymity, retention_odds
 
 ORIGINAL = Table.with_quasi_identifiers(pl.DataFrame({"sex": list("fffmm"), "town": list("abcaa")}), ["sex", "town"])
 RELEASED = Table.with_quasi_identifiers(pl.DataFrame({"sex": list("mffmf"), "town": list("abbca")}), ["sex", "town"])

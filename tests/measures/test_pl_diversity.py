@@ -8,7 +8,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.data.table import Table
-from tokumei.measures.safety.rows.pl_diversity import PlDiversity
+from tokumei.measures.safety.pk_anonymity import PlDiversity
 
 ILLNESSES = ["flu", "cold", "cold", "flu", "cold"]
 

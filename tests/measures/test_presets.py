@@ -5,8 +5,7 @@ import pytest
 
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.engines.count import count_classes
-from tokumei.measures.presets import PRESETS, preset
-from tokumei.measures.safety.breach_risk import BreachRisk
+from tokumei.measures.safety.risks import PRESETS, BreachRisk, preset
 
 
 @pytest.mark.parametrize(

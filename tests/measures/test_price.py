@@ -7,7 +7,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
-from tokumei.measures.utility.price import Price
+from tokumei.measures.utility.purchases import Price
 
 
 def at_prices(*prices: float | None) -> History:

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from tokumei.engines.count import count_classes
-from tokumei.measures.safety.prosecutor_risk import ProsecutorRisk
+from tokumei.measures.safety.risks import ProsecutorRisk
 
 # Risks: four records at 1/4, three at 1/3, one at 1.
 PEOPLE = pl.DataFrame({"age": [30] * 4 + [40] * 3 + [50]})

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_options
-from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.class_counts import ClassCounts, Recoding
 from tokumei.engines.count import count_classes
-from tokumei.engines.recoding import Recoding
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.audit import audit
 from tokumei.measures.requirement import (
@@ -23,8 +22,8 @@ from tokumei.measures.requirement import (
     Requirement,
     value_shares,
 )
-from tokumei.measures.safety._sensitive import SensitiveValues
-from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.measures.safety.class_sizes import KAnonymity
+from tokumei.measures.safety.sensitive_values import SensitiveValues
 from tokumei.tasks.request import Requirements
 
 ILLNESS = Hierarchy.of_levels("s", [list("uvwx"), ["a", "a", "b", "b"], ["*"] * 4])

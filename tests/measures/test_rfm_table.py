@@ -7,7 +7,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
-from tokumei.measures.utility.rfm_table import RfmTable, customer_values
+from tokumei.measures.utility.customers import RfmTable, customer_values
 
 
 def history(*rows: tuple[str, int, float, int]) -> History:

@@ -5,7 +5,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.data.table import Table
-from tokumei.measures.table.row_count import RowCount
+from tokumei.measures.table.row_by_row import RowCount
 
 FOUR, THREE = (Table.with_quasi_identifiers({"q": ["a"] * n}, ["q"]) for n in (4, 3))
 

@@ -6,9 +6,9 @@ import polars as pl
 
 from tokumei.core.seeds import generator
 from tokumei.data.cells import read_range_cells, read_set_cells
-from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
-from tokumei.measures.sampling import DrawnCells
+from tokumei.data.release import GeneralizedHistory
+from tokumei.measures.generalized_histories import DrawnCells
 
 ORIGINAL = History.of(
     pl.DataFrame(

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
-from tokumei.measures.safety.releases._intersection import Intersection
-from tokumei.measures.safety.releases.sequential_k import SequentialK
+from tokumei.measures.safety.releases import Intersection, SequentialK
 from tokumei.measures.several_releases import SeveralReleases
 
 ILLNESS = ["cold", "ulcer", "flu", "asthma", "flu", "cold"]

@@ -8,7 +8,7 @@ from tests.measures.pairs import table
 
 from tokumei.core.errors import InputError
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.measures.spread import SpreadColumn, pair_counts, spread_columns
+from tokumei.measures.table.spread import SpreadColumn, pair_counts, spread_columns
 
 LABELS = {"20": [20], "22": [22], "20-22": [20, 22], "*": [20, 22, 26], "26": [26], "30": [30]}
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tokumei.data.history import History
-from tokumei.measures.utility.statistic import Statistic
+from tokumei.measures.utility.purchases import Statistic
 
 
 def history(*rows: tuple[int | None, float | None, int | None]) -> History:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.measures.on_engine.statistic import compute_counted
-from tokumei.measures.utility.statistic import Name, compute
+from tokumei.measures.utility.purchases import Name, compute
+from tokumei.measures.utility.purchases_on_engine import compute_counted
 
 VALUES = st.lists(st.sampled_from([0.01, 0.1, 1.95, 2.5, 1e9, -3.0]) | st.floats(-1e6, 1e6), max_size=30)
 

@@ -5,8 +5,7 @@ from tests.measures.pairs import Columns, in_order, table
 
 from tokumei.core.errors import InputError
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.measures.table.correlation_error import CorrelationError
-from tokumei.measures.table.statistics import Statistics
+from tokumei.measures.table.generalized import CorrelationError, Statistics
 
 AGES = {"age": [20, 20, 24, 24]}
 

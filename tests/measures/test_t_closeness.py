@@ -13,7 +13,7 @@ from tokumei.core.errors import InputError
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.measures.safety.t_closeness import TCloseness
+from tokumei.measures.safety.closeness import TCloseness
 
 # Table 3 of Li et al. 2007: nine salaries in three classes, 3k … 11k.
 SALARIES = pl.DataFrame({"class": [1, 1, 1, 2, 2, 2, 3, 3, 3], "salary": [3, 4, 5, 6, 11, 8, 7, 9, 10]})

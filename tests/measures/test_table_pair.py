@@ -6,7 +6,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.data.table import Table
-from tokumei.measures.table_pair import TablePair
+from tokumei.measures.table.pair import TablePair
 
 
 def table(**columns: list[object]) -> Table:

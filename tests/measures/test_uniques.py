@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 
 from tokumei.engines.count import count_classes
-from tokumei.measures.safety.uniques import Uniques
+from tokumei.measures.safety.class_sizes import Uniques
 
 PEOPLE = pl.DataFrame({"age": [30, 30, 30, 40, None]})
 

@@ -5,8 +5,7 @@ import datetime
 import polars as pl
 
 from tokumei.data.history import History
-from tokumei.measures.utility.rows import Rows
-from tokumei.measures.utility.top_items import TopItems, top_items
+from tokumei.measures.utility.purchases import Rows, TopItems, top_items
 
 
 def history(*rows: tuple[str | None, str | None]) -> History:

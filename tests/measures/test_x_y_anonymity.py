@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokumei.engines.count import count_classes
-from tokumei.measures.safety.x_y_anonymity import XYAnonymity, count_together
+from tokumei.measures.safety.diversity import XYAnonymity, count_together
 
 # Many rows a person: the class `f` has five rows, but only two people.
 VISITS = pl.DataFrame(

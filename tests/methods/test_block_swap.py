@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokumei.core.seeds import generator
-from tokumei.methods.perturbation import Original
-from tokumei.methods.table.block_swap import BlockSwap
+from tokumei.methods.perturbing.masking import BlockSwap
+from tokumei.methods.perturbing.perturbation import Original
 
 
 def test_five_incomes_change_places_in_one_of_two_ways() -> None:

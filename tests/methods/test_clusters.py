@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 from tests.cases import cases
 
 from tokumei.core.errors import CannotAnonymize, InputError
-from tokumei.data.made.survey import QUASI_IDENTIFIERS, make_survey
+from tokumei.data.made_survey import QUASI_IDENTIFIERS, make_survey
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.files import read_hierarchies
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice
 from tokumei.measures.losses import LOSSES
 from tokumei.measures.requirement import SAFETY, Requirement
-from tokumei.methods.goal import Goal
+from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS
 from tokumei.methods.rows import RowRelease, release_rows
+from tokumei.methods.search.optimal import Optimal
 from tokumei.methods.search.problem import Problem
-from tokumei.methods.table.optimal import Optimal
 
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "min-dis": ("min-dis", {}),

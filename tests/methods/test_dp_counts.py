@@ -12,11 +12,10 @@ import pytest
 from tokumei.core.errors import InputError, NotAllowed
 from tokumei.core.seeds import generator
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.methods.goal import Goal
-from tokumei.methods.perturbation import Original, Perturbed
+from tokumei.methods.perturbing.dp_counts import DpCounts, noisy_counts
+from tokumei.methods.perturbing.perturbation import Original, Perturbed
+from tokumei.methods.recipes import Goal
 from tokumei.methods.rows import release_rows
-from tokumei.methods.table.dp_counts import DpCounts
-from tokumei.methods.tabulating.noise import noisy_counts
 
 SEX = Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]])
 AGE = Hierarchy.of_levels("age", [["31", "35", "42"], ["30s", "30s", "40s"], ["*"] * 3])

@@ -9,8 +9,8 @@ import pytest
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
 from tokumei.engines.item_sets import ItemSets
-from tokumei.methods.history._clusters import balance, cluster
 from tokumei.methods.history.dummies import Dummies, best_clusters, expected_dummies, expected_reid, most_dummies
+from tokumei.methods.history.similar_customers import balance, cluster
 from tokumei.tasks.anonymize_history import anonymize_history
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
-from tokumei.methods.history.exchange_pseudonyms import ExchangePseudonyms
+from tokumei.methods.history.similar_customers import ExchangePseudonyms
 
 
 def history(*rows: tuple[str, int, str]) -> History:

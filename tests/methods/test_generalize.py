@@ -13,18 +13,15 @@ from hypothesis import strategies as st
 from tests.cases import cases
 
 from tokumei.contest.editions.pwscup2018.files import read_release, write_release
-from tokumei.core.cost import Cost
 from tokumei.core.errors import CannotAnonymize, InputError
-from tokumei.data.files.generalized import cells_of
-from tokumei.data.generalized import GeneralizedHistory
+from tokumei.core.progress import Cost
+from tokumei.data.files.released_histories import cells_of
 from tokumei.data.history import History
-from tokumei.data.release import Release
-from tokumei.methods.generalizing import grouping
-from tokumei.methods.generalizing.alignment import align, joining_costs, line_costs
-from tokumei.methods.generalizing.grouping import group_customers
-from tokumei.methods.generalizing.purchases import Purchases
-from tokumei.methods.history import generalize
+from tokumei.data.release import GeneralizedHistory, Release
+from tokumei.methods.history import generalize, grouping
+from tokumei.methods.history.alignment import Purchases, align, joining_costs, line_costs
 from tokumei.methods.history.generalize import Generalize, smallest_class
+from tokumei.methods.history.grouping import group_customers
 
 Row = tuple[str, int, str, float, int]
 START = date(2011, 1, 1)

@@ -11,11 +11,10 @@ from tokumei.core.errors import CannotAnonymize
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.losses import LOSSES
-from tokumei.measures.safety.delta_presence import DeltaPresence
-from tokumei.measures.safety.k_anonymity import KAnonymity
-from tokumei.measures.safety.mean_class_size import MeanClassSize
-from tokumei.measures.safety.t_closeness import TCloseness
-from tokumei.methods.goal import Goal
+from tokumei.measures.safety.class_sizes import KAnonymity, MeanClassSize
+from tokumei.measures.safety.closeness import TCloseness
+from tokumei.measures.safety.population import DeltaPresence
+from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS
 from tokumei.methods.tables import anonymize_table, write_anonymized
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.data.history import History
-from tokumei.methods.history.km_anonymity import KmAnonymity
+from tokumei.methods.history.delete import KmAnonymity
 
 
 def history(*item_sets: str) -> History:

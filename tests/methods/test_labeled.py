@@ -3,8 +3,8 @@ from __future__ import annotations
 import polars as pl
 
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.methods.perturbation import Original
-from tokumei.methods.tabulating.labeled import LabeledClasses
+from tokumei.methods.perturbing.marginals import LabeledClasses
+from tokumei.methods.perturbing.perturbation import Original
 
 AGE = Hierarchy.of_levels("age", [["31", "35", "42"], ["30s", "30s", "40s"], ["*"] * 3])
 

@@ -8,9 +8,9 @@ import pytest
 
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.measures.requirement import SAFETY
-from tokumei.methods.goal import Goal
+from tokumei.methods.local.marginal_recoding import MarginalRecoding
+from tokumei.methods.recipes import Goal
 from tokumei.methods.rows import RowRelease, release_rows
-from tokumei.methods.table.marginal_recoding import MarginalRecoding
 
 FOUR = [(21, 10), (24, 40), (25, 60), (33, 180)]
 TABLE = "age/income,0-50,51-200\n20-24,2,0\n25-34,,\n"

@@ -15,10 +15,10 @@ import tokumei as tk
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.requirement import SAFETY
-from tokumei.methods.goal import Goal
-from tokumei.methods.perturbation import Original
+from tokumei.methods.perturbing.marginals import Marginals
+from tokumei.methods.perturbing.perturbation import Original
+from tokumei.methods.recipes import Goal
 from tokumei.methods.rows import release_rows
-from tokumei.methods.table.marginals import Marginals
 
 PEOPLE = pl.DataFrame(
     {

@@ -16,9 +16,9 @@ from tests.cases import cases
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice
-from tokumei.methods.search import margins
+from tokumei.methods.search import known_nodes
+from tokumei.methods.search.known_nodes import Tags
 from tokumei.methods.search.packed import PackedLattice
-from tokumei.methods.search.tags import Tags
 
 LEVELS = {
     "sex": [list("fm"), ["*", "*"]],
@@ -53,10 +53,10 @@ def test_proof_is_what_the_largest_affordable_tables_say(
 ) -> None:
     packed, tags = packed_rows(rows), Tags(LATTICE)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(margins, "MOST_CELLS", most_cells)
-        patch.setattr(margins, "MOST_AT_ONCE", most_at_once)
-        subsets = margins._affordable([int((sizes > 0).sum()) for sizes in packed.leaf_sizes], n_way)
-        proof = margins.prove_by_margins(packed, tags, k, n_way)
+        patch.setattr(known_nodes, "MOST_CELLS", most_cells)
+        patch.setattr(known_nodes, "MOST_AT_ONCE", most_at_once)
+        subsets = known_nodes._affordable([int((sizes > 0).sum()) for sizes in packed.leaf_sizes], n_way)
+        proof = known_nodes.prove_by_margins(packed, tags, k, n_way)
     top = LATTICE.top
     for node in itertools.product(*(range(size) for size in tags.shape)):
         parts = [tuple(node[i] if i in subset else top[i] for i in range(len(node))) for subset in subsets]
@@ -66,10 +66,10 @@ def test_proof_is_what_the_largest_affordable_tables_say(
 
 def test_tables_too_large_are_replaced_by_what_is_within_them() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(margins, "MOST_CELLS", 100)
+        patch.setattr(known_nodes, "MOST_CELLS", 100)
         # A birth date fits nowhere, beside sex or alone; towns fit beside sex.
-        assert margins._affordable([62_000, 3, 30], 2) == [(1, 2)]
-        assert margins._affordable([90, 3, 30], 2) == [(1, 2), (0,)]
+        assert known_nodes._affordable([62_000, 3, 30], 2) == [(1, 2)]
+        assert known_nodes._affordable([90, 3, 30], 2) == [(1, 2), (0,)]
 
 
 def test_birth_dates_need_memory_by_their_number_and_not_its_square() -> None:
@@ -81,7 +81,7 @@ def test_birth_dates_need_memory_by_their_number_and_not_its_square() -> None:
     frame = pl.DataFrame({"born": born, "sex": np.resize(["f", "m"], n)})
     packed = PackedLattice(lattice, count_classes(frame, ["born", "sex"]))
     tracemalloc.start()
-    proof = margins.prove_by_margins(packed, Tags(lattice), 2, 2)
+    proof = known_nodes.prove_by_margins(packed, Tags(lattice), 2, 2)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     # The table of both columns has 120,000 cells; with all that is made from it a few megabytes.

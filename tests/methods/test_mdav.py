@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.methods.perturbing.mdav import Ints, mdav, mdav_in_blocks
+from tokumei.methods.perturbing.microaggregate import Ints, mdav, mdav_in_blocks
 
 Point = tuple[float, ...]
 # Whole coordinates: their sums are exact in any order, so that ties are ties for both.
@@ -114,6 +114,6 @@ def test_blocks_follow_the_direction_in_which_points_differ_most() -> None:
 def test_many_points_are_grouped_as_by_selecting_from_all(monkeypatch: pytest.MonkeyPatch) -> None:
     points = np.random.default_rng(1).integers(0, 40, (700, 2)).astype(float)
     fast = mdav(points, 3)
-    monkeypatch.setattr("tokumei.methods.perturbing.mdav.RUN", 1_000)
+    monkeypatch.setattr("tokumei.methods.perturbing.microaggregate.RUN", 1_000)
     np.testing.assert_array_equal(fast, mdav(points, 3))
     assert as_sets(fast) == [set(group) for group in plain_mdav([tuple(one) for one in points.tolist()], 3)]

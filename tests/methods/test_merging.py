@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from tests.cases import cases
 
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.measures.loss.dis import Dis
-from tokumei.measures.loss.ncp import Ncp
+from tokumei.measures.cell_losses import Dis, Ncp
 from tokumei.measures.losses import CellLoss
 from tokumei.measures.requirement import SAFETY
-from tokumei.methods.local import joining
+from tokumei.methods.local import joint_labels
 from tokumei.methods.local.encoding import encode_rows
-from tokumei.methods.local.joining import Extents
+from tokumei.methods.local.joint_labels import Extents
 from tokumei.methods.local.merging import merge_failing
 from tokumei.methods.local.task import Ints, LocalAttribute, LocalTask
 
@@ -111,7 +110,7 @@ def test_merging_in_one_block_equals_its_definition(
     assert members(found) == merged_plainly(task, loss, k)
     with pytest.MonkeyPatch.context() as patch:
         # As if all trees were too large for tables.
-        patch.setattr(joining, "LARGEST_TABLE", 0)
+        patch.setattr(joint_labels, "LARGEST_TABLE", 0)
         found = merge_failing(task, Extents.of(task, LOSS[loss]), block=one_block, order="smallest", seed=0)
     assert members(found) == merged_plainly(task, loss, k)
 

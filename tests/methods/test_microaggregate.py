@@ -13,9 +13,9 @@ from tests.cases import cases
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.engines.count import count_classes
 from tokumei.measures.requirement import SAFETY
-from tokumei.methods.goal import Goal
+from tokumei.methods.perturbing.microaggregate import Microaggregate, group_centers, lost_variance
+from tokumei.methods.recipes import Goal
 from tokumei.methods.rows import RowRelease, release_rows
-from tokumei.methods.table.microaggregate import Microaggregate, group_centers, lost_variance
 
 PEOPLE = pl.DataFrame(
     {

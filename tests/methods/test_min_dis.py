@@ -8,9 +8,9 @@ import pytest
 from tokumei.core.errors import InputError
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.requirement import SAFETY, Requirement
-from tokumei.methods.goal import Goal
+from tokumei.methods.local.merging import MinDis
+from tokumei.methods.recipes import Goal
 from tokumei.methods.rows import RowRelease, release_rows
-from tokumei.methods.table.min_dis import MinDis
 
 SEX = Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]])
 TOWN = Hierarchy.of_levels("town", [["Kyoto", "Osaka", "Tokyo", "Chiba"], ["west", "west", "east", "east"], ["*"] * 4])

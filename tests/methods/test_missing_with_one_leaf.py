@@ -9,8 +9,8 @@ from tokumei.data.release import Release
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.label_semantics import Vocabulary
 from tokumei.measures.losses import LOSSES
-from tokumei.measures.safety.k_anonymity import KAnonymity
-from tokumei.methods.goal import Goal
+from tokumei.measures.safety.class_sizes import KAnonymity
+from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS
 from tokumei.methods.tables import anonymize_table
 

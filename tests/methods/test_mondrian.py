@@ -15,12 +15,12 @@ from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.requirement import SAFETY, Requirement
-from tokumei.methods.goal import Goal, against_original
 from tokumei.methods.local.encoding import encode_rows, flat_hierarchy
+from tokumei.methods.local.mondrian import Mondrian
 from tokumei.methods.local.splitting import LEFT_OUT_COUNTS, Splitting, split_groups
 from tokumei.methods.local.task import LocalAttribute, LocalTask
+from tokumei.methods.recipes import Goal, against_original
 from tokumei.methods.rows import RowRelease, release_rows
-from tokumei.methods.table.mondrian import Mondrian
 
 CITIES = ["Kyoto", "Osaka", "Tokyo", "Chiba"]
 CITY = Hierarchy.of_levels("city", [CITIES, ["west", "west", "east", "east"], ["*"] * 4])

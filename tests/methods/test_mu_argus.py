@@ -12,13 +12,11 @@ from tests.cases import cases
 from tokumei.core.errors import InputError
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.requirement import SAFETY
-from tokumei.methods.goal import Goal
 from tokumei.methods.local.cell_levels import CellLevels
-from tokumei.methods.local.clearing import recode_branches, suppress_rare
 from tokumei.methods.local.encoding import encode_rows
-from tokumei.methods.local.rare import RareCombinations
+from tokumei.methods.local.mu_argus import MuArgus, RareCombinations, recode_branches, suppress_rare
+from tokumei.methods.recipes import Goal
 from tokumei.methods.rows import RowRelease, release_rows
-from tokumei.methods.table.mu_argus import MuArgus
 
 AGE = Hierarchy.of_levels("age", [["31", "35", "42", "44"], ["30s", "30s", "40s", "40s"], ["*"] * 4])
 CITY = Hierarchy.of_levels("city", [["Kyoto", "Osaka", "Tokyo", "Chiba"], ["west", "west", "east", "east"], ["*"] * 4])

@@ -13,10 +13,10 @@ from tests.swap_odds import pk_of_matrices
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.seeds import generator
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.methods.goal import Goal
-from tokumei.methods.perturbation import Original, Perturbed
+from tokumei.methods.perturbing.noise import Noise, n_decimals, written
+from tokumei.methods.perturbing.perturbation import Original, Perturbed
+from tokumei.methods.recipes import Goal
 from tokumei.methods.rows import release_rows
-from tokumei.methods.table.noise import Noise, n_decimals, written
 
 AGES = pl.DataFrame({"age": ["30", "30", "50", "50"]})
 AGE = Hierarchy.of_levels("age", [[str(age) for age in range(101)], ["*"] * 101])

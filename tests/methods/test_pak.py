@@ -18,9 +18,9 @@ from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice
 from tokumei.measures.losses import LOSSES
 from tokumei.measures.requirement import SAFETY
-from tokumei.methods.goal import Goal
+from tokumei.methods.recipes import Goal
+from tokumei.methods.search.predicted import Pak
 from tokumei.methods.search.problem import Problem
-from tokumei.methods.table.pak import Pak
 from tokumei.methods.tables import decide
 
 SEX = Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]])

@@ -12,9 +12,9 @@ from tests.cases import cases
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.requirement import SAFETY, Requirement
-from tokumei.methods.goal import Goal
+from tokumei.methods.local.top_down import Partition
+from tokumei.methods.recipes import Goal
 from tokumei.methods.rows import RowRelease, release_rows
-from tokumei.methods.table.partition import Partition
 
 CITIES = ["Kyoto", "Osaka", "Tokyo", "Chiba"]
 CITY = Hierarchy.of_levels("city", [CITIES, ["west", "west", "east", "east"], ["*"] * 4])

@@ -8,16 +8,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.attacks.judge import judge
+from tokumei.attacks.judge import judge, published, truth_of
 from tokumei.attacks.registry import HISTORY_ATTACKS
-from tokumei.attacks.truth import published, truth_of
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.seeds import generator
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
-from tokumei.methods.history import _like_months
-from tokumei.methods.history._like_months import group_like_months
+from tokumei.data.made_retail import make_retail
+from tokumei.methods.history import similar_customers
 from tokumei.methods.history.permute_groups import PermuteGroups, deal, draw_holders, hand_out
+from tokumei.methods.history.similar_customers import group_like_months
 from tokumei.methods.pipeline import pipeline_of
 from tokumei.tasks.anonymize_history import anonymize_history
 
@@ -151,7 +150,7 @@ def test_grouping_keeps_about_as_many_rows_as_plain_merging(seed: int) -> None:
 
 
 def test_grouping_in_blocks_holds_the_same_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_like_months, "BLOCK", 16)
+    monkeypatch.setattr(similar_customers, "BLOCK", 16)
     shop = History.of(make_retail(60, seed=4))
     assert PermuteGroups(bound=0.4).group(shop).promise["bound"] <= 0.4
 

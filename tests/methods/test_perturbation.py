@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokumei.core.errors import CannotAnonymize, InputError
-from tokumei.methods.perturbation import Original, check_enough, fewest_alike, last_that_holds, standard_deviation
+from tokumei.methods.perturbing.perturbation import (
+    Original,
+    check_enough,
+    fewest_alike,
+    last_that_holds,
+    standard_deviation,
+)
 
 
 def test_numbers_of_a_text_column_are_read_and_missing_ones_are_not_a_number() -> None:

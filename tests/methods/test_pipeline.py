@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
-from tokumei.methods.history.delete import Delete
+from tokumei.data.made_retail import make_retail
+from tokumei.methods.history.delete import Delete, KmAnonymity
 from tokumei.methods.history.dummies import Dummies
 from tokumei.methods.history.generalize import Generalize
-from tokumei.methods.history.km_anonymity import KmAnonymity
 from tokumei.methods.history.perturb import Perturb
-from tokumei.methods.history.pseudonyms import Pseudonyms
+from tokumei.methods.history.steps import Pseudonyms
 from tokumei.methods.pipeline import Pipeline, pipeline_of, read_pipeline
 
 

@@ -9,11 +9,10 @@ import pytest
 
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.methods.goal import Goal
-from tokumei.methods.perturbation import Original, Perturbed
-from tokumei.methods.perturbing.retention import estimated_counts
+from tokumei.methods.perturbing.perturbation import Original, Perturbed
+from tokumei.methods.perturbing.pram import Pram, estimated_counts
+from tokumei.methods.recipes import Goal
 from tokumei.methods.rows import release_rows
-from tokumei.methods.table.pram import Pram
 
 ILL = pl.DataFrame({"illness": ["flu", "cold"] * 5})
 CITY = Hierarchy.of_levels("city", [["Kyoto", "Osaka", "Tokyo"], ["*"] * 3])

@@ -7,7 +7,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
-from tokumei.methods.history.pseudonyms import Pseudonyms
+from tokumei.methods.history.steps import Pseudonyms
 
 
 def history(*rows: tuple[str | None, str | None]) -> History:

@@ -15,12 +15,11 @@ from tests.methods.test_generalize import CUSTOMERS, FOUR, history, of_customers
 
 from tokumei.core.errors import InputError
 from tokumei.data.cells import Kind
-from tokumei.data.files.generalized import cells_of
+from tokumei.data.files.released_histories import cells_of
 from tokumei.data.history import History
-from tokumei.methods.generalizing.alignment import ITEMS_A_PART, joining_costs, line_costs
-from tokumei.methods.generalizing.public_cells import FEWEST_VALUES, PublicCells, in_parts
-from tokumei.methods.generalizing.purchases import GRID, Purchases, numbers_of
+from tokumei.methods.history.alignment import GRID, ITEMS_A_PART, Purchases, joining_costs, line_costs, numbers_of
 from tokumei.methods.history.generalize import Generalize
+from tokumei.methods.history.public_cells import FEWEST_VALUES, PublicCells, in_parts
 
 
 def cells_for(original: History, k: int = 2) -> PublicCells:

@@ -9,11 +9,7 @@ from tests.swap_odds import pk_of_matrices
 
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.seeds import generator
-from tokumei.methods.perturbing.retention import (
-    estimated_counts,
-    largest_retention,
-    retention_pk,
-)
+from tokumei.methods.perturbing.pram import estimated_counts, largest_retention, retention_pk
 
 N_VALUES = st.lists(st.integers(1, 6), min_size=1, max_size=3)
 

@@ -13,10 +13,9 @@ from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.requirement import SAFETY, Requirement
-from tokumei.methods.goal import Goal
-from tokumei.methods.local.recoding import LocalRecoding
-from tokumei.methods.local.task import LocalTask
-from tokumei.methods.perturbation import Original, Perturbed
+from tokumei.methods.local.task import LocalRecoding, LocalTask
+from tokumei.methods.perturbing.perturbation import Original, Perturbed
+from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS
 from tokumei.methods.rows import release_rows
 

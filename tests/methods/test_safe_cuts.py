@@ -14,9 +14,8 @@ import tokumei as tk
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.engines.class_counts import Histogram
 from tokumei.measures.requirement import Requirement
-from tokumei.measures.safety.alpha_k import AlphaK
-from tokumei.measures.safety.l_diversity import LDiversity
-from tokumei.methods.local.safe_cuts import with_most_frequent
+from tokumei.measures.safety.diversity import AlphaK, LDiversity
+from tokumei.methods.local.mondrian import with_most_frequent
 from tokumei.methods.local.task import counts_of_groups
 
 VALUES = pl.Series(["HIV", "cold", "flu", "ulcer"])

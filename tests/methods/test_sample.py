@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 
 from tokumei.core.errors import InputError
-from tokumei.methods.goal import Goal
-from tokumei.methods.perturbation import Original, Perturbed
+from tokumei.methods.perturbing.masking import Sample
+from tokumei.methods.perturbing.perturbation import Original, Perturbed
+from tokumei.methods.recipes import Goal
 from tokumei.methods.rows import release_rows
-from tokumei.methods.table.sample import Sample
 
 AGES = pl.DataFrame({"age": ["31", "35", "42", "44"], "city": ["Kyoto", "Osaka", "Tokyo", "Chiba"]})
 

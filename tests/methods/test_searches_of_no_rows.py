@@ -8,9 +8,9 @@ import pytest
 from tokumei.core.errors import TokumeiError
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.losses import LOSSES
-from tokumei.measures.safety.k_anonymity import KAnonymity
-from tokumei.measures.safety.t_closeness import TCloseness
-from tokumei.methods.goal import Goal
+from tokumei.measures.safety.class_sizes import KAnonymity
+from tokumei.measures.safety.closeness import TCloseness
+from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS, Perturber
 from tokumei.methods.tables import anonymize_table
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tokumei.methods.local.segments import spread, starts_of_runs, within_run
+from tokumei.methods.local.cuts import spread, starts_of_runs, within_run
 
 
 def test_runs_are_numbered_and_added_up_each_for_itself() -> None:

@@ -14,10 +14,9 @@ from tests.cases import cases
 from tokumei.engines.grouping import group_rows
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.requirement import SAFETY
-from tokumei.methods.local import settling
-from tokumei.methods.local.cell_levels import CellLevels
+from tokumei.methods.local import cell_levels
+from tokumei.methods.local.cell_levels import CellLevels, settle
 from tokumei.methods.local.encoding import encode_rows
-from tokumei.methods.local.settling import settle
 from tokumei.methods.local.task import Bools, Codes, Ints, LocalTask
 
 SEX = Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]])
@@ -55,7 +54,7 @@ def test_settling_equals_looking_at_all_classes(rows: list[Any], asked: str) -> 
     found, plain = CellLevels.of(task), CellLevels.of(task)
     settle(found)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(settling, "_groups_with", grouped_plainly)
+        patch.setattr(cell_levels, "_groups_with", grouped_plainly)
         settle(plain)
     assert all(np.array_equal(one, other) for one, other in zip(found.levels, plain.levels, strict=True))
     group_of = found.groups(found.columns)

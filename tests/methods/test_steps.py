@@ -16,10 +16,9 @@ from tokumei.data.history import History, period_of
 from tokumei.data.history_columns import SCHEMA
 from tokumei.data.release import Recipe, Release
 from tokumei.methods.history.delete import Delete
-from tokumei.methods.history.exchange_pseudonyms import ExchangePseudonyms
-from tokumei.methods.pseudonymizing import release_under_pseudonyms
+from tokumei.methods.history.similar_customers import ExchangePseudonyms
+from tokumei.methods.history.steps import Changed, release_under_pseudonyms
 from tokumei.methods.registry import HISTORY_ANONYMIZERS
-from tokumei.methods.steps import Changed
 
 METHODS: list[tuple[str, dict[str, Any]]] = [
     ("pseudonyms", {}),

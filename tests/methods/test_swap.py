@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
-from tokumei.methods.perturbation import Original, Perturbed
-from tokumei.methods.table.swap import Swap, swapped_ranks
+from tokumei.methods.perturbing.masking import Swap, swapped_ranks
+from tokumei.methods.perturbing.perturbation import Original, Perturbed
 
 INCOMES = pl.DataFrame({"income": ["100", "120", "300", "320", "900"]})
 

@@ -18,10 +18,9 @@ from tokumei.hierarchies.lattice import Lattice
 from tokumei.measures.losses import LOSSES
 from tokumei.measures.requirement import SAFETY, Requirement, value_shares
 from tokumei.methods.registry import TABLE_ANONYMIZERS, TableSearch, searches
+from tokumei.methods.search.climbing import BestEffort
+from tokumei.methods.search.optimal import Exhaustive, Optimal
 from tokumei.methods.search.problem import Problem
-from tokumei.methods.table.best_effort import BestEffort
-from tokumei.methods.table.exhaustive import Exhaustive
-from tokumei.methods.table.optimal import Optimal
 
 LOSS_NAMES = [name for name in LOSSES if name != "price"]
 SEX = Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]])

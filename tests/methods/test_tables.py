@@ -17,8 +17,7 @@ from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.losses import LOSSES
 from tokumei.measures.requirement import SAFETY
 from tokumei.methods.apply import apply_recipe
-from tokumei.methods.goal import Goal
-from tokumei.methods.recipes import read_recipe
+from tokumei.methods.recipes import Goal, read_recipe
 from tokumei.methods.registry import TABLE_ANONYMIZERS, searches
 from tokumei.methods.tables import anonymize_table, check_promise, write_anonymized
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.measures.requirement import SAFETY
-from tokumei.methods.goal import Goal
-from tokumei.methods.perturbation import Original, Perturbed
+from tokumei.methods.perturbing.masking import TopBottomCode, threshold
+from tokumei.methods.perturbing.perturbation import Original, Perturbed
+from tokumei.methods.recipes import Goal
 from tokumei.methods.rows import release_rows
-from tokumei.methods.table.top_bottom_code import TopBottomCode, threshold
 
 INCOMES = ["100", "120", "300", "320", "900"]
 

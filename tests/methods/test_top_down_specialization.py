@@ -15,11 +15,11 @@ from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.requirement import SAFETY, Requirement
-from tokumei.methods.goal import Goal, against_original
 from tokumei.methods.local.encoding import encode_rows, flat_hierarchy
 from tokumei.methods.local.task import LocalTask
+from tokumei.methods.local.top_down import TopDownSpecialization
+from tokumei.methods.recipes import Goal, against_original
 from tokumei.methods.rows import RowRelease, release_rows
-from tokumei.methods.table.top_down_specialization import TopDownSpecialization
 
 CITIES = ["Kyoto", "Osaka", "Tokyo", "Chiba"]
 CITY = Hierarchy.of_levels("city", [CITIES, ["west", "west", "east", "east"], ["*"] * 4])

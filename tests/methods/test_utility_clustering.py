@@ -8,9 +8,9 @@ import pytest
 from tokumei.core.errors import InputError
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.requirement import SAFETY
-from tokumei.methods.goal import Goal
+from tokumei.methods.local.merging import UtilityClustering
+from tokumei.methods.recipes import Goal
 from tokumei.methods.rows import RowRelease, release_rows
-from tokumei.methods.table.utility_clustering import UtilityClustering
 
 CITY = Hierarchy.of_levels("city", [["Kyoto", "Osaka", "Tokyo", "Chiba"], ["west", "west", "east", "east"], ["*"] * 4])
 PEOPLE = pl.DataFrame({"age": [31, 35, 42, 44, 80], "city": ["Kyoto", "Osaka", "Tokyo", "Tokyo", "Chiba"]})

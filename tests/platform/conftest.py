@@ -88,7 +88,7 @@ def log_in() -> LogIn:
 
     def enter(user: User) -> Client:
         client = Client()
-        client.force_login(user, backend="tokumei.platform.accounts.backends.NameOrEmail")
+        client.force_login(user, backend="tokumei.platform.accounts.authentication.NameOrEmail")
         return client
 
     return enter

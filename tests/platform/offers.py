@@ -10,8 +10,8 @@ from tests.platform.sites import do_jobs
 
 from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder
+from tokumei.exchange.documents import Criterion
 from tokumei.exchange.offer import Lots, Words
 from tokumei.exchange.offering import OfferTerms
 from tokumei.exchange.opening import open_offer

@@ -20,7 +20,7 @@ os.environ["TOKUMEI_JOB_NICENESS"] = "0"
 # Set to the address of a PostgreSQL server, it runs the same tests there.
 os.environ["DATABASE_URL"] = os.environ.get("PLATFORM_TEST_DATABASE", "")
 
-from tokumei.platform.environment import create_data_folder  # noqa: E402
+from tokumei.platform.start import create_data_folder  # noqa: E402
 
 create_data_folder(_folder)
 

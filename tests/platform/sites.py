@@ -24,20 +24,19 @@ from django.core.management import call_command
 from django.db import connections
 from django.utils import timezone
 
-from tokumei.contest.log import read_log
-from tokumei.contest.registry import EDITIONS
+from tokumei.contest.edition import EDITIONS
+from tokumei.contest.season import read_log
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Participation, Submission
 from tokumei.platform.contests.services import contests, joining, submitting
 from tokumei.platform.contests.services.phase_work import PHASE_WORK, phase_jobs
-from tokumei.platform.environment import database
 from tokumei.platform.jobs import process
 from tokumei.platform.jobs.child import Refused, call, failure_of, faults_of
-from tokumei.platform.jobs.lease import claim
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import ChildAnswer, answer_of
-from tokumei.platform.jobs.queue import next_jobs
+from tokumei.platform.jobs.queue import claim, next_jobs
 from tokumei.platform.jobs.running import run, run_here
+from tokumei.platform.start import database
 from tokumei.platform.teams import services as teams
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -42,7 +42,7 @@ def test_every_unsafe_route_without_a_csrf_token_is_refused(route: Route, admin:
         assert route.pattern.startswith("api/")
         return
     client = Client(enforce_csrf_checks=True)
-    client.force_login(admin, backend="tokumei.platform.accounts.backends.NameOrEmail")
+    client.force_login(admin, backend="tokumei.platform.accounts.authentication.NameOrEmail")
     assert route.access is not None
     for method in unsafe_methods(route):
         answer = client.generic(method, address(route))

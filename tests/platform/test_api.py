@@ -380,12 +380,12 @@ def test_nothing_below_api_is_html(site: Site, client: Any, monkeypatch: pytest.
     program = program_of(make_person("gina"))
     client.raise_request_exception = False
     program.client.raise_request_exception = False
-    from tokumei.platform.api.operations import account
+    from tokumei.platform.api import operations
 
     def fail(user: Any) -> Any:
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr(account, "teams_of", fail)
+    monkeypatch.setattr(operations, "teams_of", fail)
     answers = {
         "unknown": client.get("/api/nothing"),
         "unknown version": client.get("/api/v2/me"),

@@ -11,8 +11,7 @@ from tests.platform.programs import Program, program_of
 from tests.platform.sites import Site, evaluated, make_contest, make_person, release
 from tests.platform.test_api import begin_attacks
 
-from tokumei.platform.api.server import api
-from tokumei.platform.api.urls import METHODS
+from tokumei.platform.api.server import METHODS, api
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.teams import services as teams
 

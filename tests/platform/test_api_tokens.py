@@ -19,11 +19,11 @@ from tests.platform.hashers import QuickArgon2
 from tests.platform.programs import Program, program_of, token_for
 from tests.platform.sites import do_jobs
 
-from tokumei.platform.accounts import second_factor
+from tokumei.platform.accounts import authentication
 from tokumei.platform.accounts.models import User
-from tokumei.platform.api import bearer, services
+from tokumei.platform.api import services
 from tokumei.platform.api.models import Token
-from tokumei.platform.logs import JsonLines
+from tokumei.platform.start import JsonLines
 
 pytestmark = pytest.mark.django_db
 
@@ -93,7 +93,7 @@ def test_right_password_takes_back_the_count_of_wrong_ones(alice: User) -> None:
 
 def test_second_factor_is_asked_for_and_each_code_works_once(alice: User) -> None:
     device = TOTPDevice.objects.create(user=alice, name="app", confirmed=True)
-    assert second_factor.is_on(alice)
+    assert authentication.has_second_factor(alice)
     assert ask_for_token().json()["error"] == "CodeNeeded"
     assert ask_for_token(code="000000").status_code == 401
     # A wrong code makes the device wait a moment.
@@ -170,7 +170,7 @@ def test_scope_says_what_a_token_may_do(alice: User, scope: str, statuses: tuple
 
 
 def test_changes_are_throttled_and_reading_is_not(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bearer, "CHANGES_AN_HOUR", 2)
+    monkeypatch.setattr(services, "CHANGES_AN_HOUR", 2)
     program = program_of(alice)
     statuses = [program.call("POST", "/contests/nothing/withdraw").status_code for _ in range(3)]
     assert statuses == [404, 404, 429]

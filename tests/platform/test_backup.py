@@ -16,13 +16,12 @@ import pytest
 from tests.platform.sites import Site, connected_to, evaluated, make_contest, release, wait_final, wait_until
 
 from tokumei.core.errors import InputError, NotAllowed, PromiseBroken, TokumeiError
-from tokumei.platform import database_copy
-from tokumei.platform.backup import back_up
+from tokumei.platform import backup
+from tokumei.platform.backup import ToolFailed, back_up
 from tokumei.platform.contests.folder_work import alone
 from tokumei.platform.contests.models import Contest, State, Submission
-from tokumei.platform.contests.services.results import begin_forgotten
+from tokumei.platform.contests.services.news import begin_forgotten
 from tokumei.platform.contests.services.scoreboard import standings
-from tokumei.platform.database_copy import ToolFailed
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.restore import restore
 
@@ -162,7 +161,7 @@ def test_backup_of_no_server_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
 def test_postgresql_without_its_programs_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: Site) -> None:
     monkeypatch.setenv("DATABASE_URL", "postgresql://tokumei:secret@localhost/tokumei")
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(database_copy, "POSTGRESQL_PROGRAMS", tmp_path)
+    monkeypatch.setattr(backup, "POSTGRESQL_PROGRAMS", tmp_path)
     with pytest.raises(ToolFailed, match="pg_dump is not installed"):
         back_up(tmp_path / "backup.tar.gz")
     assert list(tmp_path.iterdir()) == []

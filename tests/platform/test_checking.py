@@ -33,10 +33,10 @@ from tokumei.core.errors import Fault, InputError, NotAllowed
 from tokumei.core.text import Text
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import CheckState, Contest, FileCheck, Phase, Submission
-from tokumei.platform.contests.services import checking, submitting
-from tokumei.platform.contests.services.results import sweep_uploads
-from tokumei.platform.errors import TooMany
+from tokumei.platform.contests.services import submitting
+from tokumei.platform.contests.services.news import sweep_uploads
 from tokumei.platform.jobs.child import faults_of
+from tokumei.platform.messages import TooMany
 from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db
@@ -150,7 +150,7 @@ def test_checks_are_the_teams_own_and_only_while_files_could_be_handed_in(
             assert client.post(f"/contests/checks/{made.key}/submit").status_code == 404
     contest = move_to(contest, Phase.ATTACK)
     with pytest.raises(NotAllowed, match="could be handed in"):
-        checking.check_files(participation(contest, team), alice, upload("R", GOOD))
+        submitting.check_files(participation(contest, team), alice, upload("R", GOOD))
     answer = log_in(alice).post(f"/contests/checks/{made.key}/submit", headers={"x-upload": "yes"})
     assert answer.status_code == 403
 
@@ -158,28 +158,28 @@ def test_checks_are_the_teams_own_and_only_while_files_could_be_handed_in(
 def test_checks_are_limited_in_an_hour_and_at_once(
     contest: Contest, alice: User, team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checking, "CHECKS_AN_HOUR", 5)
+    monkeypatch.setattr(submitting, "CHECKS_AN_HOUR", 5)
     entered = participation(contest, team)
-    for _ in range(checking.CHECKS_AT_ONCE):
-        checking.check_files(entered, alice, upload("R", GOOD))
+    for _ in range(submitting.CHECKS_AT_ONCE):
+        submitting.check_files(entered, alice, upload("R", GOOD))
     with pytest.raises(NotAllowed, match="being checked"):
-        checking.check_files(entered, alice, upload("R", GOOD))
+        submitting.check_files(entered, alice, upload("R", GOOD))
     FileCheck.objects.update(state=CheckState.PASSED)
     for _ in range(2):
-        checking.check_files(entered, alice, upload("R", GOOD))
+        submitting.check_files(entered, alice, upload("R", GOOD))
     FileCheck.objects.update(state=CheckState.PASSED)
     with pytest.raises(TooMany, match="an hour"):
-        checking.check_files(entered, alice, upload("R", GOOD))
+        submitting.check_files(entered, alice, upload("R", GOOD))
 
 
 def test_files_of_checks_stay_a_day_and_no_longer(contest: Contest, log_in: LogIn, alice: User) -> None:
     made = check(log_in(alice), GOOD)
     # What other tests left may be swept now, and the check's own files not.
     sweep_uploads()
-    assert checking.forget_checks() == 0
+    assert submitting.forget_checks() == 0
     assert made.folder.is_dir()
     FileCheck.objects.update(at=timezone.now() - timedelta(days=2))
-    assert checking.forget_checks() == 1
+    assert submitting.forget_checks() == 1
     assert not made.folder.exists()
     assert not FileCheck.objects.exists()
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from tokumei.core.errors import InputError
 from tokumei.platform.contests.models import Contest, Phase
-from tokumei.platform.environment import create_data_folder
+from tokumei.platform.start import create_data_folder
 
 
 def test_clock_set_back_does_not_reopen_a_published_phase() -> None:

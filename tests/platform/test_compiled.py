@@ -17,14 +17,13 @@ from tests.platform.conftest import LogIn, MakeUser
 from tests.platform.contest_plays import odd_edition, open_contest  # noqa: F401 - fixtures.
 
 from tokumei.core.errors import NotFound
-from tokumei.platform.accounts.backends import ACTIVE_USER, NameOrEmail
+from tokumei.platform.accounts.authentication import ACTIVE_USER, NameOrEmail
 from tokumei.platform.accounts.models import User
-from tokumei.platform.compiled import CompiledQuery
 from tokumei.platform.contests.models import Contest, Kind, Participation, State, Submission
-from tokumei.platform.contests.services import changed_teams, contests, joining, scoreboard
+from tokumei.platform.contests.services import contests, joining, phase_work, scoreboard
+from tokumei.platform.middleware import CompiledQuery, cache_while_reading, find_once
 from tokumei.platform.notices.models import Notice, NoticeKind
 from tokumei.platform.notices.services import UNREAD, n_unread
-from tokumei.platform.page_cache import cache_while_reading, find_once
 from tokumei.platform.teams import services as teams
 from tokumei.platform.teams.models import Team
 
@@ -33,7 +32,7 @@ QUERIES = {
     "contest": contests.BY_SLUG,
     "co-organizers": contests.CO_ORGANIZERS,
     "own part": joining.OWN_PART,
-    "changed teams": changed_teams.CHANGED,
+    "changed teams": phase_work.CHANGED,
     "scored": scoreboard.SCORED,
     "unread": UNREAD,
 }
@@ -166,7 +165,7 @@ def test_page_after_a_change_shows_the_change(contest: Contest, log_in: LogIn, a
 
 
 def test_addresses_are_those_of_django() -> None:
-    ours = Engine(builtins=["tokumei.platform.pages.templatetags.addresses"])
+    ours = Engine(builtins=["tokumei.platform.pages.tags"])
     for template, values in (
         ("{% url 'pages:home' %}", {}),
         ("{% url route %}", {"route": "contests:list"}),

@@ -25,14 +25,13 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
 )
 from tests.platform.sites import do_jobs
 
-from tokumei.contest.log import read_log
 from tokumei.contest.replay import replay
+from tokumei.contest.season import read_log
 from tokumei.core.errors import NotAllowed
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, OrganizerAction, Phase, State
 from tokumei.platform.contests.services import joining, steering
-from tokumei.platform.contests.services.listing import winners_of
-from tokumei.platform.contests.services.scoreboard import standings
+from tokumei.platform.contests.services.scoreboard import standings, winners_of
 from tokumei.platform.teams import services as team_services
 from tokumei.platform.teams.models import Team
 

@@ -11,7 +11,7 @@ from tests.platform.pictures import keep_picture
 
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Phase
-from tokumei.platform.contests.services import contests, questions, steering
+from tokumei.platform.contests.services import contests, joining, steering
 from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -68,8 +68,11 @@ def test_pages_of_the_console_fit_wide_and_narrow(
     steering.disqualify(participation(contest, team), organizer, "Two teams of one person")
     steering.change_texts(contest, organizer, title="A cup", description="**Welcome** to\n\n- this\n- cup")
     contests.announce(contest, title="Hello", text="See [the rules](/contests/cup/rules).", by=organizer)
-    questions.answer(
-        questions.ask(contest, mallory, "May we ask?"), organizer, text="**Yes**, see [rules](/)", is_public=True
+    joining.answer_question(
+        joining.ask_organizers(contest, mallory, "May we ask?"),
+        organizer,
+        text="**Yes**, see [rules](/)",
+        is_public=True,
     )
     enter(page, log_in, organizer, language)
     for name, address in PAGES.items():

@@ -17,9 +17,8 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
 )
 
 from tokumei.platform.accounts.models import User
-from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Contest
-from tokumei.platform.contests.services import joining
+from tokumei.platform.contests.services import joining, phase_work
 from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db
@@ -75,9 +74,9 @@ def test_organizer_takes_a_team_out_revokes_retries_and_removes(
     assert "The team takes part no more." in text_of(client.post(f"{page}/teams/{number}/withdraw", follow=True))
     assert client.post(f"{page}/teams/{number}/withdraw").status_code == 404
     assert client.post(f"{page}/retry").status_code == 403
-    Contest.objects.update(trouble=reasons.NOT_PUBLISHED, trouble_details="<details>")
+    Contest.objects.update(trouble=phase_work.NOT_PUBLISHED, trouble_details="<details>")
     said = client.get(page).content.decode()
-    assert reasons.NOT_PUBLISHED in said
+    assert phase_work.NOT_PUBLISHED in said
     assert "&lt;details&gt;" in said
     assert client.post(f"{page}/delete")["Location"] == "/contests/"
     assert not Contest.objects.exists()
@@ -88,7 +87,7 @@ def test_contest_that_could_not_be_prepared_is_its_organizers_alone(
 ) -> None:
     contest = make_contest(organizer)
     assert log_in(alice).get("/contests/cup").status_code == 200
-    Contest.objects.update(prepared_at=None, trouble=reasons.BAD_SOURCE)
+    Contest.objects.update(prepared_at=None, trouble=phase_work.BAD_SOURCE)
     assert log_in(alice).get("/contests/cup").status_code == Client().get("/contests/cup").status_code == 404
     assert contest.title not in text_of(Client().get("/contests/"))
     assert log_in(organizer).get("/contests/cup").status_code == 200

@@ -29,9 +29,9 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
 from tests.platform.sites import do_jobs, upload
 
 from tokumei.platform.accounts.models import User
-from tokumei.platform.contests import drawing, reasons
+from tokumei.platform.contests import drawing
 from tokumei.platform.contests.models import Contest, Kind, Phase, State, Submission
-from tokumei.platform.contests.services import contests, joining, submitting
+from tokumei.platform.contests.services import contests, joining, phase_work, submitting
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.running import run
 from tokumei.platform.teams.models import Team
@@ -243,7 +243,7 @@ def test_failed_and_waiting_submissions_are_told_in_words(
     assert state == {"state": "waiting", "says": "Waiting", "is_final": False, "progress": {"step": ""}}
     Job.objects.filter(submission=made).update(progress={"step": "check", "done": 0, "total": None})
     assert client.get(f"{page}/state").json()["progress"]["step"] == "checking the file"
-    Submission.objects.filter(pk=made.pk).update(state=State.FAILED, reason=reasons.DIED)
+    Submission.objects.filter(pk=made.pk).update(state=State.FAILED, reason=phase_work.DIED)
     said = client.get(page)
     assert "broke off three times" in text_of(said)
     assert "data-poll" not in said.content.decode()

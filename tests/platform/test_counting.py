@@ -24,8 +24,8 @@ from tokumei.contest.replay import replay
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Phase, Submission
 from tokumei.platform.contests.services.phase_work import counting_releases
-from tokumei.platform.contests.services.score_history import history
 from tokumei.platform.contests.services.scoreboard import standings
+from tokumei.platform.contests.services.teamwork import history
 from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db

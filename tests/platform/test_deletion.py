@@ -15,10 +15,10 @@ from tests.platform.test_accounts import enter, is_logged_in
 from tests.platform.test_second_factor import switch_on
 
 from tokumei.core.errors import NotAllowed
-from tokumei.platform.accounts.deletion import delete_account
 from tokumei.platform.accounts.models import User
+from tokumei.platform.accounts.services import delete_account
 from tokumei.platform.exchange.models import exchange_folder
-from tokumei.platform.exchange.services import recipients
+from tokumei.platform.exchange.services import requesting
 from tokumei.platform.teams import services as teams
 from tokumei.platform.teams.models import Team
 
@@ -36,7 +36,7 @@ def test_deleted_account_leaves_a_tombstone_and_nothing_of_the_person(
     client, program = log_in(bob), program_of(bob)
     Client().post("/login", {"username": "bob", "password": "wrong"})
     switch_on(client, bob)
-    recipients.introduce(bob, organization="Institute of Bob")
+    requesting.introduce(bob, organization="Institute of Bob")
     key_file = exchange_folder() / "keys" / f"{bob.recipient.key_name}.key"
     assert key_file.exists()
     before = everything_kept()

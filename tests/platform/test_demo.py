@@ -15,14 +15,13 @@ from django.test import RequestFactory
 from django.utils import timezone
 from tests.platform.sites import Site, make_contest, make_person
 
-from tokumei.contest.registry import EDITIONS
+from tokumei.contest.edition import EDITIONS
 from tokumei.core.errors import InputError
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Kind, Phase, State, Submission
 from tokumei.platform.contests.services import scoreboard
 from tokumei.platform.demo import play, set_up
-from tokumei.platform.demo.dating import move
-from tokumei.platform.demo.script import ATTACK, CLOSED, OPEN, SIDES, Script, ScriptedGuess, ScriptedRelease
+from tokumei.platform.demo.script import ATTACK, CLOSED, OPEN, SIDES, Script, ScriptedGuess, ScriptedRelease, move
 from tokumei.platform.jobs.process import Interrupted
 from tokumei.platform.teams.models import Team
 

@@ -17,7 +17,7 @@ import yaml
 
 from tokumei.cli.main import built
 from tokumei.platform import settings as platform_settings
-from tokumei.platform.jobs import limits
+from tokumei.platform.jobs import process
 from tokumei.platform.serving import N_WEB_PROCESSES
 from tokumei.platform.web_worker import N_ANSWERING, N_FETCHING, N_HASHING, N_WAITING
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DEPLOY, PAGE = ROOT / "deploy", ROOT / "docs" / "howto" / "platform.md"
 UNITS = sorted(DEPLOY.glob("*.service"))
 VARIABLE = re.compile(r"\b(?:TOKUMEI_[A-Z_]+|DATABASE_URL)\b")
-KNOWN = set(VARIABLE.findall(f"{platform_settings.__doc__}{limits.__doc__}"))
+KNOWN = set(VARIABLE.findall(f"{platform_settings.__doc__}{process.__doc__}"))
 
 
 def check_command(words: list[str]) -> None:

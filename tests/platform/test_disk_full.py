@@ -15,14 +15,13 @@ from django.test import RequestFactory
 from tests.platform.sites import Site, captain, evaluated, make_contest, participation, release, upload
 from tests.platform.test_phases import end_anonymizing
 
-from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Phase, State, Submission
-from tokumei.platform.contests.services import contests
+from tokumei.platform.contests.services import contests, phase_work
 from tokumei.platform.contests.services.submitting import release_attempts, submit_release
-from tokumei.platform.errors import DiskFull
 from tokumei.platform.files.incoming import UnnamedFileUploadHandler, uploads_of
 from tokumei.platform.files.uploads import uploads_folder
-from tokumei.platform.jobs import lease
+from tokumei.platform.jobs import queue
+from tokumei.platform.messages import DiskFull
 
 SIZE = 2 * 1024 * 1024
 LARGE = b"11\n" * SIZE
@@ -78,13 +77,13 @@ def test_request_that_finds_no_space_is_told(site: Site, small_disk: Path) -> No
 
 
 def test_publishing_on_a_full_disk_loses_nothing(site: Site, small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lease, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(queue, "RETRY_SECONDS", 0.0)
     contest = make_contest("red")
     evaluated(release(contest, "red"))
     blocker = fill(small_disk)
     for _ in range(3):
         contest = end_anonymizing(contest)
-    assert (contest.phase, contest.trouble) == (Phase.PUBLISHING, reasons.NOT_PUBLISHED)
+    assert (contest.phase, contest.trouble) == (Phase.PUBLISHING, phase_work.NOT_PUBLISHED)
     assert contest.trouble_details == "ENOSPC"
     blocker.unlink()
     contests.retry_work(contest)

@@ -23,11 +23,11 @@ from tests.platform.sites import (
     wait_until,
 )
 
-from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import State, Submission
-from tokumei.platform.jobs import lease, process, queue, running, work
-from tokumei.platform.jobs.lease import Lease, claim
+from tokumei.platform.contests.services import phase_work
+from tokumei.platform.jobs import process, queue, running
 from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.queue import Lease, claim
 from tokumei.platform.jobs.running import end_worn_out, run
 
 
@@ -149,8 +149,8 @@ def test_failed_attempt_is_tried_again_a_little_later(waiting: Job) -> None:
 
 def test_dead_worker_frees_what_it_held(waiting: Job) -> None:
     take(waiting, "host:1")
-    assert lease.release_worker("host:2") == 0
-    assert lease.release_worker("host:1") == 1
+    assert queue.release_worker("host:2") == 0
+    assert queue.release_worker("host:1") == 1
     assert take(waiting).n_attempts == 2
 
 
@@ -162,7 +162,7 @@ def test_evaluation_that_took_three_workers_with_it_fails(waiting: Job) -> None:
     assert queue.worn_out() == [waiting.pk]
     end_worn_out()
     submission = Submission.objects.get()
-    assert (submission.state, submission.reason) == (State.FAILED, reasons.DIED)
+    assert (submission.state, submission.reason) == (State.FAILED, phase_work.DIED)
     assert queue.worn_out() == []
 
 
@@ -176,12 +176,12 @@ def test_jobs_are_taken_oldest_first_and_from_their_queue_alone(waiting: Job) ->
 
 
 def test_endless_evaluation_ends_in_time_with_all_it_started(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lease, "RETRY_SECONDS", 0.0)
-    monkeypatch.setitem(work.WORK, "score", replace(work.WORK["score"], seconds=1.5))
+    monkeypatch.setattr(queue, "RETRY_SECONDS", 0.0)
+    monkeypatch.setitem(queue.WORK, "score", replace(queue.WORK["score"], seconds=1.5))
     found = release(make_contest("red"), "red", f"{ENDLESS} 20 30 40 50 60")
     for _ in range(2):
         evaluated_apart(found)
-    assert (found.state, found.reason) == (State.REFUSED, reasons.TIMED_OUT)
+    assert (found.state, found.reason) == (State.REFUSED, phase_work.TIMED_OUT)
     assert not [pid for pid in _children() if "jobs.child" in _command(pid)]
 
 

@@ -23,31 +23,19 @@ from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
 from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.desk import DeskFolder, answer_request
 from tokumei.exchange.documents import parse_signed
-from tokumei.exchange.http_transport import HttpTransport
 from tokumei.exchange.request import REQUEST, Approval, make_request, request_of
 from tokumei.exchange.request import VERSION as REQUEST_VERSION
-from tokumei.exchange.transport import serve
+from tokumei.exchange.transport import HttpTransport, serve
 from tokumei.platform.accounts.models import User
-from tokumei.platform.errors import TooMany
-from tokumei.platform.exchange.bounded_cache import BoundedCache
+from tokumei.platform.exchange import trying
 from tokumei.platform.exchange.desk_work import Wish
 from tokumei.platform.exchange.models import LevelRequest, OfferState, PublishedOffer, RequestState
-from tokumei.platform.exchange.services import (
-    answering,
-    attacking,
-    hosted_answers,
-    hosting,
-    learning,
-    looking,
-    offers,
-    recipients,
-    requesting,
-    trying,
-)
-from tokumei.platform.jobs.lease import release_worker
+from tokumei.platform.exchange.services import answering, hosting, looking, offers, requesting
+from tokumei.platform.exchange.services.offers import BoundedCache
 from tokumei.platform.jobs.models import Job
-from tokumei.platform.jobs.queue import begin_again
+from tokumei.platform.jobs.queue import begin_again, release_worker
 from tokumei.platform.jobs.running import name_of
+from tokumei.platform.messages import TooMany
 from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db
@@ -94,7 +82,7 @@ def hosted(alice: User, team: Team) -> PublishedOffer:
 def carol(make_user: Any) -> User:
     """A user who has said who she is to providers."""
     made: User = make_user("carol", display_name="Carol")
-    recipients.introduce(made, organization="A university")
+    requesting.introduce(made, organization="A university")
     return made
 
 
@@ -102,7 +90,7 @@ def carol(make_user: Any) -> User:
 def dave(make_user: Any) -> User:
     """Another one."""
     made: User = make_user("dave", display_name="Dave")
-    recipients.introduce(made, organization="An institute")
+    requesting.introduce(made, organization="An institute")
     return made
 
 
@@ -201,7 +189,7 @@ def test_request_signed_at_home_is_passed_on_once_and_under_the_own_name_only(
     people: PublishedOffer, carol: User, dave: User
 ) -> None:
     offer, signed = offers.document_of(people)
-    name = recipients.name_of(carol.recipient)
+    name = requesting.name_of(carol.recipient)
     own = PrivateKey.fresh()
     made = make_request(offer, signed.digest, PAIRS, signer=own.public, user=name, purpose="a study").signed(own)
     with pytest.raises(NotAllowed, match="An institute"):
@@ -228,17 +216,17 @@ def test_hosted_offer_serves_refuses_learns_and_becomes_steeper(
     assert (attempt.tried.zone, attempt.zone) == ("allowed", "refused")
     assert answered(hosted, ask(hosted, dave, TOWNS)).state == RequestState.REFUSED
 
-    learned = learning.learn(hosted)
+    learned = looking.learn(hosted)
     lesson = learned.learned[0]
     assert (lesson.before.quadrants.gamma, lesson.after.quadrants.gamma) == (1, 0)
     assert lesson.before.s2 > lesson.after.s2 == 0
-    learning.tighten(hosted)
+    looking.tighten(hosted)
     hosted.refresh_from_db()
     assert hosted.revision == 2
     assert trying.try_levels(hosted, list(SINGLES.values())).tried.zone == "refused"
     # And not again before as many answers more.
     with pytest.raises(NotAllowed, match="after 3 more answers"):
-        learning.tighten(hosted)
+        looking.tighten(hosted)
     found = looking.audit(hosted)
     assert (found.fault, len(found.lines)) == ("", 5)
 
@@ -252,7 +240,7 @@ def test_answer_that_a_dead_job_did_not_hand_over_is_handed_over_by_the_next(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(hosted_answers, "take_answer", die)
+        patched.setattr(answering, "take_answer", die)
         do_jobs("exchange")
     request.refresh_from_db()
     assert request.state == RequestState.SENT
@@ -262,14 +250,14 @@ def test_answer_that_a_dead_job_did_not_hand_over_is_handed_over_by_the_next(
 
 
 def test_second_person_agrees_and_nobody_else(alice: User, bob: User, mallory: User, team: Team, carol: User) -> None:
-    second = recipients.introduce(bob, organization="A shop")
-    recipients.introduce(alice, organization="A shop")
+    second = requesting.introduce(bob, organization="A shop")
+    requesting.introduce(alice, organization="A shop")
     offer = host(alice, team, approvals_needed=1, approvers=[second.public_key])
     # Where others must agree, only those whom the offer lists can ask: nobody asks with a key of no name.
     with pytest.raises(NotAllowed, match="whom the offer lists"):
         ask(offer, carol, PAIRS)
     for user in (carol, bob):
-        recipients.trust(offer, alice, username=user.username, criterion="own")
+        requesting.trust(offer, alice, username=user.username, criterion="own")
     request = answered(offer, ask(offer, carol, PAIRS))
     assert request.state == RequestState.WAITING
     for user in (alice, mallory, carol):
@@ -292,19 +280,19 @@ def test_criterion_of_the_trusted_is_for_those_whom_the_provider_names(
 ) -> None:
     at_home = publish(make_desk(tmp_path, key), alice, team, "home")
     with pytest.raises(NotAllowed, match="tokumei exchange admit"):
-        recipients.trust(at_home, alice, username="carol", criterion="own")
+        requesting.trust(at_home, alice, username="carol", criterion="own")
     offer = host(alice, team, criteria=["all=10", "trusted=3"], predictor="margins")
-    recipients.trust(offer, alice, username="CAROL", criterion="trusted")
-    assert [one.name for one in recipients.criteria_for(offer, carol)] == ["all", "trusted"]
-    assert [one.name for one in recipients.criteria_for(offer, dave)] == ["all"]
+    requesting.trust(offer, alice, username="CAROL", criterion="trusted")
+    assert [one.name for one in requesting.criteria_for(offer, carol)] == ["all", "trusted"]
+    assert [one.name for one in requesting.criteria_for(offer, dave)] == ["all"]
     sent = requesting.ask(offer, carol, levels={"age": 1, "sex": 1, "town": 2}, criterion="trusted", purpose="x")
     assert sent.criterion == "trusted"
     with pytest.raises(NotAllowed):
         requesting.ask(offer, dave, levels={"age": 1, "sex": 1, "town": 2}, criterion="trusted", purpose="x")
     with pytest.raises(NotFound):
-        recipients.trust(offer, alice, username="nobody", criterion="trusted")
+        requesting.trust(offer, alice, username="nobody", criterion="trusted")
     with pytest.raises(NotFound):
-        recipients.trust(offer, alice, username="dave", criterion="nothing")
+        requesting.trust(offer, alice, username="dave", criterion="nothing")
 
 
 def test_answers_are_taken_only_with_the_offer_s_signature_and_their_release(
@@ -579,9 +567,9 @@ def test_offer_from_before_a_stricter_standard_serves_nobody_below_it(
 def test_attack_of_every_night_is_noted_for_the_team(hosted: PublishedOffer, carol: User) -> None:
     answered(hosted, ask(hosted, carol, PAIRS))
     # It was attacked when it was made, and is again when a day has passed.
-    assert attacking.start_attacks() == 0
+    assert hosting.start_attacks() == 0
     PublishedOffer.objects.update(attacked=None, attack={})
-    assert attacking.start_attacks() == 1
+    assert hosting.start_attacks() == 1
     do_jobs("exchange")
     hosted.refresh_from_db()
     assert hosted.attacked is not None
@@ -666,7 +654,7 @@ def test_nightly_attack_knows_what_a_desk_at_home_gave_through_the_platform(
     assert release is not None
     answering.take_answer(made, found.text(), release)
     PublishedOffer.objects.update(attacked=None)
-    assert attacking.start_attacks() == 1
+    assert hosting.start_attacks() == 1
     do_jobs("exchange")
     people.refresh_from_db()
     assert people.attack["proven"] == []
@@ -674,7 +662,7 @@ def test_nightly_attack_knows_what_a_desk_at_home_gave_through_the_platform(
     path = made.release_path
     path.write_text(release.replace(",16", ",17"))
     PublishedOffer.objects.update(attacked=None)
-    attacking.start_attacks()
+    hosting.start_attacks()
     do_jobs("exchange")
     people.refresh_from_db()
     assert "that one table can have" in people.attack["trouble"]
@@ -749,7 +737,7 @@ def test_desk_says_what_is_asked_in_labels_with_its_risk_and_use(
     alice: User, team: Team, mallory: User, log_in: LogIn
 ) -> None:
     offered = host(alice, team)
-    recipients.introduce(mallory, organization="Lab")
+    requesting.introduce(mallory, organization="Lab")
     asked = requesting.ask(offered, mallory, levels=PAIRS, criterion=None, purpose="Study")
     k = offers.document_of(offered)[0].criterion(asked.criterion).k
     page = log_in(alice).get("/exchange/hosted/desk").content.decode()

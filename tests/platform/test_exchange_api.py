@@ -14,7 +14,7 @@ from tests.platform.sites import do_jobs
 from tokumei.data.files.keys import PrivateKey
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api.services import make_token
-from tokumei.platform.exchange.services import offers, recipients
+from tokumei.platform.exchange.services import offers, requesting
 from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +37,7 @@ def program(user: User, scope: str = "submit") -> Client:
 
 def test_program_tries_asks_and_fetches_its_release_alone(alice: User, bob: User, mallory: User, team: Team) -> None:
     host(alice, team)
-    recipients.introduce(mallory, organization="A paper")
+    requesting.introduce(mallory, organization="A paper")
     user = program(mallory)
     assert user.get(f"{ROOT}/catalogue", {"q": "ages"}).json()["offers"][0]["slug"] == "hosted"
     json = "application/json"
@@ -68,7 +68,7 @@ def test_program_tries_asks_and_fetches_its_release_alone(alice: User, bob: User
 def test_process_may_send_only_what_the_desk_signed(alice: User, mallory: User, team: Team, tmp_path: Path) -> None:
     desk = make_desk(tmp_path, PrivateKey.fresh())
     publish(desk, alice, team)
-    recipients.introduce(mallory, organization="A paper")
+    requesting.introduce(mallory, organization="A paper")
     made = program(mallory).post(
         f"{ROOT}/catalogue/people/requests", {"levels": PAIRS, "purpose": "x"}, "application/json"
     )
@@ -93,7 +93,7 @@ def test_process_may_send_only_what_the_desk_signed(alice: User, mallory: User, 
 
 def test_team_lists_recipients_and_reads_the_attack_by_token(alice: User, mallory: User, team: Team) -> None:
     host(alice, team, criteria=["public=5", "trusted=3"])
-    recipients.introduce(mallory, organization="A paper")
+    requesting.introduce(mallory, organization="A paper")
     own, json = program(alice), "application/json"
     attack = own.get(f"{ROOT}/offers/hosted/attack").json()
     assert (attack["is_safe"], attack["found"]["k"], attack["trouble"]) == (True, 5, "")

@@ -12,7 +12,7 @@ from tests.platform.test_browser import log_in
 
 from tokumei.data.files.keys import PrivateKey
 from tokumei.platform.accounts.models import User
-from tokumei.platform.exchange.services import offers, recipients
+from tokumei.platform.exchange.services import offers, requesting
 from tokumei.platform.teams import services as teams
 from tokumei.platform.teams.models import Team
 
@@ -87,10 +87,10 @@ def test_provider_reads_the_attack_and_removes_the_offer_on_a_narrow_screen(
     settings.MEDIA_ROOT.mkdir()
     alice = make_user("alice")
     carol = make_user("carol", display_name="Carol with a name of many letters")
-    recipients.introduce(carol, organization="A university")
+    requesting.introduce(carol, organization="A university")
     team = teams.create_team(alice, slug="red-team", display_name="Red Team")
     published = host(alice, team, criteria=["public=5", "trusted=3"])
-    recipients.trust(published, alice, username="carol", criterion="trusted")
+    requesting.trust(published, alice, username="carol", criterion="trusted")
     context = browser.new_context(base_url=live_server.url, locale=language, viewport={"width": 400, "height": 800})
     page = context.new_page()
     log_in(page, "alice")

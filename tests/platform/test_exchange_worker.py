@@ -18,8 +18,8 @@ from tokumei.exchange.desk import DeskFolder
 from tokumei.platform.contests.models import State
 from tokumei.platform.exchange.desk_work import Wish
 from tokumei.platform.exchange.models import LevelRequest, OfferState, PublishedOffer, RequestState
-from tokumei.platform.exchange.services import hosting, looking, recipients, requesting
-from tokumei.platform.jobs import reasons
+from tokumei.platform.exchange.services import hosting, looking, requesting
+from tokumei.platform.jobs import queue
 from tokumei.platform.jobs.models import Job, Outcome
 from tokumei.platform.teams import services as teams
 
@@ -100,7 +100,7 @@ def offer_people(table: bytes = TABLE.encode(), name: str = "people.csv") -> Pub
 
 def ask(offer: PublishedOffer) -> LevelRequest:
     carol = make_person("carol")
-    recipients.introduce(carol, organization="A university")
+    requesting.introduce(carol, organization="A university")
     return requesting.ask(offer, carol, levels={"age": 1, "sex": 0, "town": 2}, criterion=None, purpose="a study")
 
 
@@ -172,9 +172,9 @@ def test_table_that_exhausts_memory_is_given_up_with_its_reason_and_evaluations_
     submission = release(contest, "red")
     assert wait_final(submission, 60).state == State.SCORED
     wait_made(hungry)
-    assert (hungry.state, hungry.trouble) == (OfferState.FAILED, reasons.TOO_LARGE)
+    assert (hungry.state, hungry.trouble) == (OfferState.FAILED, queue.TOO_LARGE)
     job = Job.objects.get(kind="offer")
-    assert (job.outcome, job.reason, job.n_attempts) == (Outcome.FAILED, reasons.TOO_LARGE, 2)
+    assert (job.outcome, job.reason, job.n_attempts) == (Outcome.FAILED, queue.TOO_LARGE, 2)
 
 
 def large_table(n_rows: int) -> bytes:
@@ -204,7 +204,7 @@ def test_offer_whose_process_dies_each_time_is_given_up(site: Site) -> None:
         return made.state != OfferState.MAKING
 
     wait_until(kill, 90)
-    assert (made.state, made.trouble) == (OfferState.FAILED, reasons.BROKE_OFF)
+    assert (made.state, made.trouble) == (OfferState.FAILED, queue.BROKE_OFF)
     assert len(killed) == Job.objects.get(kind="offer").n_attempts == 3
     wait_until(lambda: not files_of(made))
 

@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.platform.workbench.labels import box, labels
+from tokumei.platform.workbench.drawing import box, labels
 
 PLACES = st.tuples(st.floats(56, 624), st.floats(10, 284))
 

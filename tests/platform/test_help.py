@@ -11,8 +11,8 @@ from tests.platform.conftest import LogIn
 from tests.platform.contest_plays import text_of
 
 from tokumei.platform.accounts.models import User
-from tokumei.platform.pages import help_pages
-from tokumei.platform.pages.help_pages import FIELD_WORDS, FOLDER, PAGES, anchors_of
+from tokumei.platform.pages import views
+from tokumei.platform.pages.views import FIELD_WORDS, FOLDER, PAGES, anchors_of
 
 pytestmark = pytest.mark.django_db
 
@@ -45,7 +45,7 @@ def test_both_languages_have_the_same_headings_and_rows() -> None:
             assert len(re.findall(mark, english, re.M)) == len(re.findall(mark, japanese, re.M)), (page, mark)
 
 
-TEMPLATES = Path(help_pages.__file__).parents[1] / "templates"
+TEMPLATES = Path(views.__file__).parents[1] / "templates"
 TAG = re.compile(r'{% (term|more) "([^"]+)"(?: "([^"]*)")?')
 
 

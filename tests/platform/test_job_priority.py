@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tokumei.core.errors import InputError
-from tokumei.platform.jobs import limits, process
+from tokumei.platform.jobs import process
 from tokumei.platform.jobs.process import ChildAnswer
 
 
@@ -29,7 +29,7 @@ def test_jobs_of_tests_keep_their_priority() -> None:
 
 def test_work_has_less_of_the_processors_than_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TOKUMEI_JOB_NICENESS", raising=False)
-    assert limits._niceness() == 10
+    assert process._niceness() == 10
     monkeypatch.setattr(process, "NICENESS", 10)
     assert run("tell_priority", {}, 60).result == {"nice": min(os.nice(0) + 10, 19)}
 
@@ -54,4 +54,4 @@ def test_niceness_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
     for wrong in ("-1", "20", "1.5", "much"):
         monkeypatch.setenv("TOKUMEI_JOB_NICENESS", wrong)
         with pytest.raises(InputError, match="from 0 to 19"):
-            limits._niceness()
+            process._niceness()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.platform.marked_text import to_html
+from tokumei.platform.typed_text import to_html
 
 ALLOWED = re.compile(
     r"</?(?:p|ul|li|blockquote|strong|em|s|table|thead|tbody|tr|th|td|h[1-6]|code|pre|ol(?: start=\"\d+\")?|br|hr|"

@@ -22,15 +22,14 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
 )
 
 from tokumei.platform.accounts.models import User
-from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Contest, Phase, State, Submission
-from tokumei.platform.contests.services import contests, questions, results, steering
+from tokumei.platform.contests.services import contests, joining, news, phase_work, steering
 from tokumei.platform.contests.services.news import tell_phases
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.running import run_here
-from tokumei.platform.notices import mailing, services
-from tokumei.platform.notices.calendar import owner_of, token_of
+from tokumei.platform.notices import services
 from tokumei.platform.notices.models import Mailing, Notice, NoticeKind, Preferences
+from tokumei.platform.notices.services import owner_of, token_of
 from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db
@@ -78,9 +77,9 @@ def test_scores_are_told_without_the_score_and_failures_to_the_organizer_too(
     assert told(bob, NoticeKind.FAILURE) == ["Your submission in A <b>cup</b> was refused"]
     Submission.objects.filter(pk=made.pk).update(state=State.WAITING)
     assert made.job is not None
-    results._write_failure(made.job, "died")
+    news._write_failure(made.job, "died")
     made.refresh_from_db()
-    assert (made.state, made.reason) == (State.FAILED, reasons.DIED)
+    assert (made.state, made.reason) == (State.FAILED, phase_work.DIED)
     assert told(organizer, NoticeKind.FAILURE) == ["An evaluation in A <b>cup</b> failed; no attempt was counted"]
 
 
@@ -186,7 +185,7 @@ def test_question_is_answered_for_everybody_or_for_who_asked(
 def test_questions_of_one_person_are_limited(
     contest: Contest, alice: User, log_in: LogIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(questions, "QUESTIONS_A_DAY", 1)
+    monkeypatch.setattr(joining, "QUESTIONS_A_DAY", 1)
     client = log_in(alice)
     assert [client.post("/contests/cup/questions/ask", {"text": "?"}).status_code for _ in range(2)] == [302, 429]
 
@@ -213,7 +212,7 @@ def test_kinds_that_are_not_chosen_are_not_mailed_and_letters_are_limited(
     contests.announce(contest, title="Hello", text="x", by=organizer)
     assert send_letters() == []
     want_mail(alice)
-    monkeypatch.setattr(mailing, "LETTERS_AN_HOUR", 2)
+    monkeypatch.setattr(services, "LETTERS_AN_HOUR", 2)
     for n in range(4):
         contests.announce(contest, title=f"Hello {n}", text="x", by=organizer)
     assert len(send_letters()) == 2
@@ -226,16 +225,16 @@ def test_digest_goes_out_once_a_day_with_what_was_not_read(contest: Contest, ali
     User.objects.filter(pk=alice.pk).update(language="ja")
     for n in range(2):
         contests.announce(contest, title=f"Hello {n}", text="x", by=organizer)
-    mailing.send_digests()
+    services.send_digests()
     assert send_letters() == [], "a day has not passed"
     Preferences.objects.update(digest_at=timezone.now() - timedelta(hours=25))
-    mailing.send_digests()
-    mailing.send_digests()
+    services.send_digests()
+    services.send_digests()
     (letter,) = send_letters()
     assert letter.subject == "Tokumei からのお知らせ（2件）"
     assert letter.body.count("https://tokumei.example/contests/cup") == 2
     Preferences.objects.update(digest_at=timezone.now() - timedelta(hours=25))
-    mailing.send_digests()
+    services.send_digests()
     assert len(send_letters()) == 1, "nothing new"
 
 

@@ -16,15 +16,13 @@ from django.utils import timezone
 from tests.platform.conftest import LogIn
 from tests.platform.contest_plays import odd_edition, open_contest, release  # noqa: F401 - fixtures among them.
 
-from tokumei.contest.counting_rule import which_counts
 from tokumei.contest.edition import Attempt, GuessScore, ReleaseScore, Standing, TeamEntry
-from tokumei.contest.places import place_teams
+from tokumei.contest.measures import place_teams, which_counts
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Counts, Kind, State, Submission
-from tokumei.platform.contests.services import score_history, scoreboard
-from tokumei.platform.contests.services.editions import edition_of
-from tokumei.platform.contests.services.phase_work import counting_key, counting_releases
-from tokumei.platform.contests.services.score_history import HistoryPoint
+from tokumei.platform.contests.services import scoreboard, teamwork
+from tokumei.platform.contests.services.phase_work import counting_key, counting_releases, edition_of
+from tokumei.platform.contests.services.teamwork import HistoryPoint
 from tokumei.platform.teams.models import Team
 
 pytestmark = pytest.mark.django_db
@@ -80,37 +78,37 @@ def test_history_that_is_kept_is_the_one_that_is_made_anew(
         # Some are scored later than others that came after them.
         at = now + timedelta(seconds=draw.randrange(1000))
         add(contest, one, by, at, draw.choice([None, other]), draw.choice([0.1, 0.2, 0.3]))
-        assert score_history.history(contest, organizer) == plain_history(contest)
+        assert teamwork.history(contest, organizer) == plain_history(contest)
 
 
 def test_submission_that_is_deleted_while_history_is_made_is_not_in_it(
     contest: Contest, organizer: User, team: Team, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = add(contest, team, alice, timezone.now(), value=0.1)
-    needed = score_history._needed
+    needed = teamwork._needed
 
     def delete_meanwhile(*given: Any, **how: Any) -> list[int]:
         found = needed(*given, **how)
         Submission.objects.filter(pk=gone.pk).delete()
         return found
 
-    monkeypatch.setattr(score_history, "_needed", delete_meanwhile)
-    assert score_history.history(contest, organizer) == plain_history(contest)
+    monkeypatch.setattr(teamwork, "_needed", delete_meanwhile)
+    assert teamwork.history(contest, organizer) == plain_history(contest)
 
 
 def test_history_of_very_many_ends_as_the_board(
     contest: Contest, organizer: User, team: Team, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(score_history, "MOST_MOMENTS", 4)
+    monkeypatch.setattr(teamwork, "MOST_MOMENTS", 4)
     now = timezone.now()
     for number in range(11):
         add(contest, team, alice, now + timedelta(seconds=number), value=number / 20)
         board = {line.team: (line.value, line.place) for line in scoreboard.standings(contest, organizer).lines}
-        last = {point.team: (point.value, point.place) for point in score_history.history(contest, organizer)}
+        last = {point.team: (point.value, point.place) for point in teamwork.history(contest, organizer)}
         assert last == board
     # Of 13 with what was there before, at most four and the last are ranked: every fourth.
-    assert score_history._spread(13) == {3, 7, 11, 12}
-    assert score_history._spread(4) == {0, 1, 2, 3}
+    assert teamwork._spread(13) == {3, 7, 11, 12}
+    assert teamwork._spread(4) == {0, 1, 2, 3}
 
 
 def test_what_counts_is_found_alike_for_one_team_and_for_all(

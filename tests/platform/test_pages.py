@@ -20,10 +20,10 @@ from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
 from tokumei.platform import metrics, urls
 from tokumei.platform.access import access
 from tokumei.platform.accounts.models import User
-from tokumei.platform.errors import TooMany
-from tokumei.platform.logs import JsonLines
-from tokumei.platform.pages import slots
-from tokumei.platform.pages.slots import NavLink, PageSection
+from tokumei.platform.messages import TooMany
+from tokumei.platform.pages import apps
+from tokumei.platform.pages.apps import NavLink, PageSection
+from tokumei.platform.start import JsonLines
 
 CANARY = "canary-c0ffee"
 ERRORS: dict[str, Exception] = {
@@ -67,7 +67,7 @@ def test_home_shows_what_other_apps_put_there(
 ) -> None:
     section = PageSection("pages/error.html", {"status": 1})
     monkeypatch.setattr(
-        slots, "NAVIGATION", [NavLink("For users", "teams:mine", for_users=True), NavLink("All", "pages:home")]
+        apps, "NAVIGATION", [NavLink("For users", "teams:mine", for_users=True), NavLink("All", "pages:home")]
     )
     monkeypatch.setattr("tokumei.platform.pages.views.HOME", [lambda request: section, lambda request: None])
     shown = client.get("/").content.decode()
@@ -108,7 +108,7 @@ def test_error_page_speaks_the_visitors_language(failing: Client, kind: str, tit
 
 
 def test_every_error_of_tokumei_has_a_status() -> None:
-    from tokumei.platform.error_pages import status_of
+    from tokumei.platform.access import status_of
 
     assert [status_of(error) for error in ERRORS.values() if isinstance(error, TokumeiError)] == [429, 404, 403, 400]
 
@@ -238,7 +238,7 @@ def test_figures_count_requests_and_ask_the_apps(client: Client, monkeypatch: py
 
 
 def test_address_of_the_browser_behind_a_proxy_is_the_proxys_word(rf: RequestFactory, settings: Any) -> None:
-    from tokumei.platform.addresses import client_address, network_of
+    from tokumei.platform.access import client_address, network_of
 
     request = rf.get("/", headers={"x-forwarded-for": "10.0.0.1, 192.0.2.9"})
     assert client_address(request) == "127.0.0.1"
@@ -267,7 +267,7 @@ def test_failure_of_the_error_page_itself_still_answers(failing: Client, monkeyp
     def broken(*given: object, **options: object) -> None:
         raise RuntimeError(CANARY)
 
-    monkeypatch.setattr("tokumei.platform.error_pages.render", broken)
+    monkeypatch.setattr("tokumei.platform.access.render", broken)
     answer = failing.get("/fails/failed")
     assert (answer.status_code, answer["Content-Type"]) == (500, "text/plain; charset=utf-8")
     assert answer["X-Request-Id"] in answer.content.decode()

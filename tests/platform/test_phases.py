@@ -21,13 +21,12 @@ from tokumei.contest.folder import open_contest
 from tokumei.contest.phases import ranking
 from tokumei.core.errors import InputError, NotAllowed
 from tokumei.data.files.reading import Reading
-from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import Contest, Phase, Submission
-from tokumei.platform.contests.services import contests, joining, score_history, scoreboard, showing
-from tokumei.platform.contests.services.export import export_folder
+from tokumei.platform.contests.services import contests, joining, phase_work, scoreboard, showing, teamwork
 from tokumei.platform.contests.services.phase_work import begin_due_work, phase_jobs
-from tokumei.platform.errors import NotReady
+from tokumei.platform.contests.services.showing import export_folder
 from tokumei.platform.jobs.models import Job
+from tokumei.platform.messages import NotReady
 
 
 def end_anonymizing(contest: Contest) -> Contest:
@@ -107,7 +106,7 @@ def test_contest_with_unusable_source_tells_its_organizer(site: Site) -> None:
         edition="pwscup2018", options={"n_customers": 5}, source=SimpleUploadedFile("T.csv", b"no,such,table\n")
     )
     assert contest.phase == Phase.PREPARING
-    assert contest.trouble == reasons.BAD_SOURCE
+    assert contest.trouble == phase_work.BAD_SOURCE
     assert contest.trouble_details
 
 
@@ -192,7 +191,7 @@ def test_score_that_comes_out_differently_is_trouble_and_overwrites_nothing(site
     forged = {**(found.score or {}), "utility": 0.0}
     Submission.objects.filter(pk=found.pk).update(score=forged)
     contest = end_anonymizing(contest)
-    assert (contest.phase, contest.trouble) == (Phase.PUBLISHING, reasons.OTHER_DIGITS)
+    assert (contest.phase, contest.trouble) == (Phase.PUBLISHING, phase_work.OTHER_DIGITS)
     assert contest.trouble_details == "red"
     found.refresh_from_db()
     assert found.score == forged
@@ -205,7 +204,7 @@ def test_score_that_comes_out_differently_is_trouble_and_overwrites_nothing(site
 
 def test_contest_without_a_release_waits_for_its_organizer_and_ends(site: Site) -> None:
     contest = end_anonymizing(make_contest("red"))
-    assert (contest.phase, contest.trouble) == (Phase.PUBLISHING, reasons.NOTHING_RELEASED)
+    assert (contest.phase, contest.trouble) == (Phase.PUBLISHING, phase_work.NOTHING_RELEASED)
     now = timezone.now()
     contests.change_schedule(
         contest,
@@ -216,7 +215,7 @@ def test_contest_without_a_release_waits_for_its_organizer_and_ends(site: Site) 
     contest.refresh_from_db()
     assert (contest.phase, contest.trouble) == (Phase.ANONYMIZE, "")
     contest = end_attacks(contest)
-    assert (contest.phase, contest.trouble) == (Phase.CLOSED, reasons.ENDED_EMPTY)
+    assert (contest.phase, contest.trouble) == (Phase.CLOSED, phase_work.ENDED_EMPTY)
 
 
 def test_schedule_keeps_what_has_begun(site: Site) -> None:
@@ -275,7 +274,7 @@ def test_scoreboard_shows_what_the_organizer_set(site: Site) -> None:
     contests.change_board(contest, board="hidden", digits_shown=1, shows_guess_scores=True)
     hidden = scoreboard.standings(contest, None)
     assert (hidden.lines, hidden.seen.is_hidden) == ([], True)
-    assert score_history.history(contest, None) == []
+    assert teamwork.history(contest, None) == []
     contests.change_board(contest, board="live", digits_shown=1, shows_guess_scores=True)
     assert len(scoreboard.standings(contest, None).lines) == 2
 

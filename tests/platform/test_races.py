@@ -16,7 +16,7 @@ from tests.platform.sites import Site, captain, enter_team, make_contest, make_p
 
 from tokumei.core.errors import InputError, NotAllowed, TokumeiError
 from tokumei.platform.contests.models import CheckState, Contest, ContestDraft, FileCheck, RosterEntry
-from tokumei.platform.contests.services import checking, drafts, joining, steering
+from tokumei.platform.contests.services import drafts, joining, steering, submitting
 from tokumei.platform.teams import services as teams
 from tokumei.platform.teams.models import Membership
 from tokumei.platform.workbench.models import Piece
@@ -102,8 +102,8 @@ def test_teams_made_at_once_are_no_more_than_a_person_may_be_in(
 
 def test_checks_at_once_are_no_more_than_a_team_may_have(both_databases: str, site: Site) -> None:
     own = enter_team(make_contest(), "red")
-    found = at_once(*[lambda: checking.check_files(own, captain("red"), upload("R", "11 20 30 40 50 60"))] * N)
-    assert n_done(found) == FileCheck.objects.filter(state=CheckState.WAITING).count() == checking.CHECKS_AT_ONCE
+    found = at_once(*[lambda: submitting.check_files(own, captain("red"), upload("R", "11 20 30 40 50 60"))] * N)
+    assert n_done(found) == FileCheck.objects.filter(state=CheckState.WAITING).count() == submitting.CHECKS_AT_ONCE
 
 
 def test_nobody_becomes_organizer_and_player_at_once(both_databases: str, site: Site) -> None:

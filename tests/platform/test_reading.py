@@ -20,9 +20,9 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.contests.services import submitting
+from tokumei.platform.middleware import ZONE_COOKIE, time_zones
 from tokumei.platform.notices.models import Notice, NoticeKind
 from tokumei.platform.teams.models import Team
-from tokumei.platform.zones import COOKIE, time_zones
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +34,7 @@ def test_times_are_by_the_clock_of_the_browser_or_the_one_chosen(organizer: User
     client = log_in(alice)
     # The server's own is that of Tokyo: three o'clock UTC is noon there.
     assert "noon" in text_of(client.get("/contests/cup"))
-    client.cookies[COOKIE] = "America/New_York"
+    client.cookies[ZONE_COOKIE] = "America/New_York"
     said = text_of(client.get("/contests/cup"))
     assert "10 p.m." in said
     assert "All times are those of America/New_York." in said
@@ -44,7 +44,7 @@ def test_times_are_by_the_clock_of_the_browser_or_the_one_chosen(organizer: User
     assert "4:00" in text_of(client.get("/contests/cup", headers={"accept-language": "ja"}))
     for nonsense in ("Mars/Base", "../../etc/passwd", "x" * 5000):
         stranger = Client()
-        stranger.cookies[COOKIE] = nonsense
+        stranger.cookies[ZONE_COOKIE] = nonsense
         assert "All times are those of Asia/Tokyo." in text_of(stranger.get("/contests/cup"))
     assert "Asia/Tokyo" in time_zones()
 

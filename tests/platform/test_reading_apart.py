@@ -11,9 +11,8 @@ from tests.platform.offers import make_desk, publish
 from tokumei.core.errors import InputError, NotAllowed
 from tokumei.data.files.keys import PrivateKey
 from tokumei.platform.accounts.models import User
-from tokumei.platform.exchange import reading_apart
 from tokumei.platform.exchange.models import PublishedOffer
-from tokumei.platform.exchange.services import offers
+from tokumei.platform.exchange.services import desks, offers
 from tokumei.platform.jobs import process
 from tokumei.platform.teams.models import Team
 
@@ -30,9 +29,9 @@ def test_offer_that_takes_too_much_is_refused_before_the_server_reads_it(
     tmp_path: Path, alice: User, team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk = make_desk(tmp_path, PrivateKey.fresh())
-    monkeypatch.setattr(reading_apart, "SMALL", 0)
+    monkeypatch.setattr(desks, "SMALL", 0)
     # Too little for Python's own libraries: as an offer that needs more than there is.
-    monkeypatch.setattr(reading_apart, "MEMORY_BYTES", 64 * 1024**2)
+    monkeypatch.setattr(desks, "MEMORY_BYTES", 64 * 1024**2)
     read: list[str] = []
     monkeypatch.setattr(offers, "parse_signed", lambda text, *_, **__: read.append(text))
     with pytest.raises(NotAllowed):
@@ -45,7 +44,7 @@ def test_honest_offer_passes_and_a_wrong_one_is_told_in_words(
     tmp_path: Path, alice: User, team: Team, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk = make_desk(tmp_path, PrivateKey.fresh())
-    monkeypatch.setattr(reading_apart, "SMALL", 0)
+    monkeypatch.setattr(desks, "SMALL", 0)
     asked: list[str] = []
     run = process.run
 
@@ -57,9 +56,9 @@ def test_honest_offer_passes_and_a_wrong_one_is_told_in_words(
     with pytest.raises(InputError):
         offers.publish(alice, team, slug="people", **texts_of(desk) | {"offer_text": '{"tokumei": "no offer"}'})
     publish(desk, alice, team)
-    assert asked[:2] == ["tokumei.platform.exchange.home_work:try_offer"] * 2
+    assert asked[:2] == ["tokumei.platform.exchange.desk_work:try_offer"] * 2
 
 
 def test_small_texts_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "run", lambda *_, **__: pytest.fail("a process was started"))
-    reading_apart.read_offer_apart("{}", "size\n")
+    desks.read_offer_apart("{}", "size\n")

@@ -28,7 +28,7 @@ from tests.platform.conftest import PASSWORD
 from tests.platform.programs import token_for
 from tests.platform.sites import SOURCE, Site, captain, evaluated, make_contest, release, wait_until
 
-from tokumei.cli import remote_files, remote_results
+from tokumei.cli import remote, remote_server
 from tokumei.cli.main import main
 from tokumei.cli.remote_server import NotReached, Server, config_file, printable, remember, server_url
 from tokumei.core.errors import InputError, NotAllowed
@@ -263,7 +263,7 @@ def test_upload_reports_how_far_it_is(cup: Contest, server: str, tmp_path: Path)
             seen.append(amount)
 
     with listening(Listener()):
-        remote_files.send(Server(server, token_for(captain("red"))), "/contests/cup/releases", {"R": file})
+        remote_server.send(Server(server, token_for(captain("red"))), "/contests/cup/releases", {"R": file})
     assert sum(seen) == len(GOOD)
 
 
@@ -280,7 +280,7 @@ def test_files_are_told_apart_by_name_or_by_order(names: list[str], found: dict[
     roles = [{"name": name, "file_name": f"{name}.csv", "holds": "rows"} for name in "AB"]
     for name in names:
         (tmp_path / name).touch()
-    given = remote_files.by_role(roles, [tmp_path / name for name in names])
+    given = remote_server.by_role(roles, [tmp_path / name for name in names])
     assert {role: path.name for role, path in given.items()} == found
 
 
@@ -288,9 +288,9 @@ def test_wrong_number_of_files_is_an_error_before_anything_is_sent(tmp_path: Pat
     (tmp_path / "A.csv").touch()
     roles = [{"name": name, "file_name": f"{name}.csv", "holds": "rows"} for name in "AB"]
     with pytest.raises(InputError, match=r"one zip, or the files A.csv \(rows\), B.csv \(rows\)"):
-        remote_files.by_role(roles, [tmp_path / "A.csv"])
+        remote_server.by_role(roles, [tmp_path / "A.csv"])
     with pytest.raises(InputError, match="a file that exists"):
-        remote_files.by_role(roles, [tmp_path / "nothing.csv"])
+        remote_server.by_role(roles, [tmp_path / "nothing.csv"])
 
 
 @pytest.mark.parametrize(
@@ -450,7 +450,7 @@ def offering(files: list[dict[str, Any]], content: bytes = b"data") -> Answer:
 )
 def test_name_from_the_server_that_is_not_safe_is_refused(file: dict[str, Any], tmp_path: Path) -> None:
     with answering(offering([listing(), file])) as url, pytest.raises(InputError):
-        remote_files.fetch_all(Server(url, "token"), "cup", tmp_path / "here")
+        remote_server.fetch_all(Server(url, "token"), "cup", tmp_path / "here")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -462,7 +462,7 @@ def test_file_of_another_size_than_told_is_not_written(told: int, tmp_path: Path
         answering(offering([listing(n_bytes=told)])) as url,
         pytest.raises(NotReached, match="another number of bytes"),
     ):
-        remote_files.fetch_all(Server(url, "token"), "cup", tmp_path)
+        remote_server.fetch_all(Server(url, "token"), "cup", tmp_path)
     assert [path.name for path in (tmp_path / "data").iterdir()] == ["D.csv"]
     assert (tmp_path / "data" / "D.csv").read_text() == "before"
 
@@ -472,22 +472,22 @@ def test_file_of_ones_own_is_replaced_by_a_download_only_where_asked(tmp_path: P
     with answering(offering([listing(n_bytes=4)])) as url:
         for _ in range(2):
             # Once more is no harm: later a contest has more files.
-            assert remote_files.fetch_all(Server(url, "token"), "cup", tmp_path) == [mine]
+            assert remote_server.fetch_all(Server(url, "token"), "cup", tmp_path) == [mine]
         mine.write_text("mine")
         with pytest.raises(InputError, match="--force to replace it"):
-            remote_files.fetch_all(Server(url, "token"), "cup", tmp_path)
+            remote_server.fetch_all(Server(url, "token"), "cup", tmp_path)
         assert mine.read_text() == "mine"
-        remote_files.fetch_all(Server(url, "token"), "cup", tmp_path, force=True)
+        remote_server.fetch_all(Server(url, "token"), "cup", tmp_path, force=True)
     assert mine.read_text() == "data"
 
 
 def test_two_files_under_one_name_are_refused(tmp_path: Path) -> None:
     with answering(offering([listing(), listing()])) as url, pytest.raises(NotReached, match="two files"):
-        remote_files.fetch_all(Server(url, "token"), "cup", tmp_path)
+        remote_server.fetch_all(Server(url, "token"), "cup", tmp_path)
 
 
 def test_waiting_forgives_a_server_that_starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote_results, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(remote, "FIRST_PAUSE", 0.01)
     n_asked = 0
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
@@ -498,7 +498,7 @@ def test_waiting_forgives_a_server_that_starts_again(monkeypatch: pytest.MonkeyP
         says(503, b"starting")(handler) if n_asked in (2, 3) else says(200, json.dumps(found).encode())(handler)
 
     with answering(answer) as url:
-        assert remote_results.wait_for(Server(url, "token"), "abc")["is_final"]
+        assert remote.wait_for(Server(url, "token"), "abc")["is_final"]
 
 
 def test_token_is_not_shown_by_accident() -> None:

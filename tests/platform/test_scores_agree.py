@@ -26,8 +26,8 @@ from tokumei.contest.editions.pwscup2015.edition import Pwscup2015
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.figures import facts_of
 from tokumei.platform.contests.models import Contest, Phase
-from tokumei.platform.contests.services import contests, score_history, scoreboard, submitting
-from tokumei.platform.contests.services.editions import edition_of, terms_of
+from tokumei.platform.contests.services import contests, scoreboard, submitting, teamwork
+from tokumei.platform.contests.services.phase_work import edition_of, terms_of
 from tokumei.platform.contests.words import score_tables
 from tokumei.platform.teams.models import Team
 
@@ -104,7 +104,7 @@ def test_who_attacked_is_told_level_by_level_at_the_end_alone(
 
 def test_history_is_the_board_after_each_submission(contest: Contest, team: Team, alice: User, organizer: User) -> None:
     release(contest, team, alice, "60 60 60 60 60 10")
-    points = [point for point in score_history.history(contest, organizer) if point.team == "red-team"]
+    points = [point for point in teamwork.history(contest, organizer) if point.team == "red-team"]
     # The worse release counts, since it is the last, and moved the team down.
     assert [point.place for point in points] == [1, 2]
     board = {line.team: line for line in scoreboard.standings(contest, organizer).lines}

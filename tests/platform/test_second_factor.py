@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from tokumei.cli.commands import app_with
 from tokumei.core.errors import InputError
-from tokumei.platform.accounts import second_factor, services
+from tokumei.platform.accounts import authentication, services
 from tokumei.platform.accounts.models import BackupCode, Deed, User
 
 pytestmark = pytest.mark.django_db
@@ -79,7 +79,7 @@ def test_backup_codes_work_once_each_and_are_kept_as_digests(alice: User, log_in
 
 def test_second_factor_cannot_be_tried_often(alice: User, log_in: LogIn, monkeypatch: pytest.MonkeyPatch) -> None:
     codes = switch_on(log_in(alice), alice)
-    monkeypatch.setattr(second_factor, "TRIES", 3)
+    monkeypatch.setattr(authentication, "TRIES", 3)
     Deed.objects.all().delete()
     visitor = Client()
     enter(visitor)
@@ -106,9 +106,9 @@ def test_switching_the_second_factor_off_needs_the_password(alice: User, log_in:
     client = log_in(alice)
     switch_on(client, alice)
     assert client.post("/account/second-factor/off", {"current_password": "wrong"}).status_code == 200
-    assert second_factor.is_on(alice)
+    assert authentication.has_second_factor(alice)
     assert client.post("/account/second-factor/off", {"current_password": PASSWORD}).status_code == 302
-    assert not second_factor.is_on(alice)
+    assert not authentication.has_second_factor(alice)
     assert BackupCode.objects.count() == 0
     assert enter(Client())["Location"] == "/"
 
@@ -122,7 +122,7 @@ def test_switching_on_needs_the_password_and_ends_other_sessions(alice: User, lo
     assert not TOTPDevice.objects.exists()
     assert is_logged_in(other)
     switch_on(client, alice)
-    assert second_factor.is_on(alice)
+    assert authentication.has_second_factor(alice)
     assert is_logged_in(client)
     assert not is_logged_in(other)
 
@@ -135,7 +135,7 @@ def test_secret_that_a_passer_by_saw_is_worth_nothing(alice: User, log_in: LogIn
     assert first is not None
     # The session that did not give the password can neither see nor confirm what the other one began.
     assert passer_by.post("/account/second-factor", {"code": f"{totp(first):06d}"}).status_code == 302
-    assert not second_factor.is_on(alice)
+    assert not authentication.has_second_factor(alice)
     second = secret_shown(owner.post("/account/second-factor", {"current_password": PASSWORD}).content.decode())
     assert second not in (None, first)
 
@@ -151,10 +151,10 @@ def test_command_resets_the_second_factor_and_ends_sessions(
     runner = CliRunner()
     wrong = runner.invoke(app_with(["user"]), ["user", "nobody", "--reset-two-factor"])
     assert isinstance(wrong.exception, InputError)
-    assert second_factor.is_on(alice)
+    assert authentication.has_second_factor(alice)
     done = runner.invoke(app_with(["user"]), ["user", "ALICE", "--reset-two-factor"])
     assert done.exit_code == 0, done.output
-    assert not second_factor.is_on(alice)
+    assert not authentication.has_second_factor(alice)
     assert BackupCode.objects.count() == 0
     assert not is_logged_in(client)
     assert enter(Client())["Location"] == "/"

@@ -10,9 +10,9 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from tests.platform.conftest import LogIn, MakeUser
 from tests.platform.contest_plays import text_of
 
-from tokumei.platform.accounts import second_factor
+from tokumei.platform.accounts import authentication
 from tokumei.platform.accounts.models import User
-from tokumei.platform.jobs import reasons
+from tokumei.platform.jobs import queue
 from tokumei.platform.jobs.models import Job, WorkerSeen
 from tokumei.platform.jobs.running import run_here
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 def failed(kind: str = "letter") -> Job:
-    facts = {"queue": "mail", "is_done": True, "outcome": "failed", "reason": reasons.TOO_LONG}
+    facts = {"queue": "mail", "is_done": True, "outcome": "failed", "reason": queue.TOO_LONG}
     return Job.objects.create(kind=kind, subject=f"{kind}-x", last_failure="timeout", n_attempts=3, **facts)
 
 
@@ -76,7 +76,7 @@ def test_admin_sees_confirmations_and_log_ins_and_resets_a_second_factor(
     assert client.post("/people/carol", {"do": "confirm"}).status_code == 302
     assert User.objects.get(username="carol").is_verified
     assert client.post("/people/alice", {"do": "reset_second_factor"}).status_code == 302
-    assert not second_factor.is_on(alice)
+    assert not authentication.has_second_factor(alice)
     assert theirs.get("/account").status_code == 302, "a session that was open has ended"
     assert client.post("/people/root", {"do": "reset_second_factor"}).status_code == 403
 

@@ -16,7 +16,7 @@ from django.db import connection
 
 from tokumei.core.errors import InputError, MissingExtra
 from tokumei.platform import start
-from tokumei.platform.environment import create_data_folder, data_folder, database, mail, secret_key
+from tokumei.platform.start import create_data_folder, data_folder, database, mail, secret_key
 
 SHOW = """
 import json

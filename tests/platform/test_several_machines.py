@@ -158,7 +158,7 @@ def objects(url: str) -> set[str]:
 def browser(url: str, user: Any) -> httpx.Client:
     """Give a browser that is logged in; the servers have one database of sessions."""
     entered = Client()
-    entered.force_login(user, backend="tokumei.platform.accounts.backends.NameOrEmail")
+    entered.force_login(user, backend="tokumei.platform.accounts.authentication.NameOrEmail")
     name = django_settings.SESSION_COOKIE_NAME
     return httpx.Client(base_url=url, cookies={name: entered.cookies[name].value}, timeout=60)
 

@@ -10,22 +10,12 @@ from django.db import transaction
 from tests.platform.sites import wait_until
 from tests.platform.stores import Machines, machines  # noqa: F401 - a fixture.
 
-from tokumei.cli.backup import _fetch_from_store
+from tokumei.cli.serve import _fetch_from_store
 from tokumei.platform.files.models import SharedFolder
-from tokumei.platform.files.shared import (
-    GIVEN_UP_SECONDS,
-    copy_of,
-    local,
-    share,
-    sweep_copies,
-    sweep_shared,
-    unshare,
-)
+from tokumei.platform.files.shared import GIVEN_UP_SECONDS, copy_of, local, share, sweep_copies, sweep_shared, unshare
 from tokumei.platform.jobs import running
-from tokumei.platform.jobs.lease import claim
 from tokumei.platform.jobs.models import Job
-from tokumei.platform.jobs.queue import begin
-from tokumei.platform.jobs.work import Overtaken
+from tokumei.platform.jobs.queue import Overtaken, begin, claim
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -16,7 +16,7 @@ from tokumei.exchange.desk import DeskFolder
 from tokumei.exchange.sources import check_not_retired
 from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.models import LevelRequest, OfferState, PublishedOffer, RequestState
-from tokumei.platform.exchange.services import desks, looking, recipients, removing, requesting
+from tokumei.platform.exchange.services import desks, hosting, looking, requesting
 from tokumei.platform.files.models import SharedFolder
 from tokumei.platform.files.shared import sweep_copies
 from tokumei.platform.jobs import child, running
@@ -37,7 +37,7 @@ def alice(machines: Machines, make_user: MakeUser) -> User:  # noqa: F811
 def carol(machines: Machines, make_user: MakeUser) -> User:  # noqa: F811
     """Who asks; her key was drawn on the first machine."""
     made = make_user("carol")
-    recipients.introduce(made, organization="A university")
+    requesting.introduce(made, organization="A university")
     return made
 
 
@@ -104,10 +104,10 @@ def test_revisions_on_two_machines_follow_each_other(
     carol: User,
 ) -> None:
     criterion = "own"
-    recipients.trust(hosted, alice, username="carol", criterion=criterion)
+    requesting.trust(hosted, alice, username="carol", criterion=criterion)
     machines.at("two")
-    recipients.introduce(alice, organization="A shop")
-    recipients.trust(hosted, alice, username="alice", criterion=criterion)
+    requesting.introduce(alice, organization="A shop")
+    requesting.trust(hosted, alice, username="alice", criterion=criterion)
     machines.at("one")
     hosted.refresh_from_db()
     assert (hosted.revision, logged(hosted)) == (3, ["offer"] * 3)
@@ -126,7 +126,7 @@ def test_answer_at_a_desk_that_was_revised_meanwhile_is_made_again(
 
     def revise_elsewhere() -> None:
         machines.at("one")
-        recipients.trust(hosted, alice, username="carol", criterion="own")
+        requesting.trust(hosted, alice, username="carol", criterion="own")
         assert logged(hosted) == ["offer", "offer"]
         machines.at("two")
 
@@ -222,7 +222,7 @@ def test_offer_that_is_removed_leaves_its_log_alone_in_the_store_and_on_every_di
     for machine in ("one", "two"):
         machines.at(machine)
         assert (hosted.folder / "private").is_dir()
-    removing.remove(hosted, alice, typed="hosted")
+    hosting.remove_offer(hosted, alice, typed="hosted")
     machines.at("one")
     sweep_copies()
     assert sorted(path.name for path in hosted.place.iterdir()) == ["public.head.json", "public.jsonl"]

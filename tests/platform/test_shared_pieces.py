@@ -17,11 +17,11 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.files.models import SharedFolder
 from tokumei.platform.files.shared import sweep_copies
 from tokumei.platform.jobs.models import Job
-from tokumei.platform.jobs.work import WORK
+from tokumei.platform.jobs.queue import WORK
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench import looking, services
 from tokumei.platform.workbench.models import Piece
-from tokumei.tasks import risk_now
+from tokumei.tasks import audit_table
 
 pytestmark = pytest.mark.django_db(transaction=True)
 GOAL = {"k": "2", "suppress": "0", "method": "optimal", "l0": "1", "t0": "0"}
@@ -77,7 +77,7 @@ def test_hierarchies_are_shown_and_edited_elsewhere_while_a_look_goes_on(
     log_in: LogIn,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    real = risk_now.attack_as_it_stands
+    real = audit_table.attack_as_it_stands
     seen: dict[str, Any] = {}
 
     def attack(table: Any) -> Any:

@@ -25,12 +25,11 @@ from tests.platform.test_phases import end_anonymizing
 
 from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.platform.accounts.models import User
-from tokumei.platform.contests import reasons
 from tokumei.platform.contests.models import State, Submission
-from tokumei.platform.contests.services import joining, showing, submitting
-from tokumei.platform.contests.services.bands import in_band
+from tokumei.platform.contests.services import joining, phase_work, showing, submitting
 from tokumei.platform.contests.services.contests import visible_contests
-from tokumei.platform.jobs import lease
+from tokumei.platform.contests.services.scoreboard import in_band
+from tokumei.platform.jobs import queue
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.running import run
 
@@ -44,7 +43,7 @@ def test_release_that_keeps_the_rules_is_scored(site: Site) -> None:
 
 def test_release_that_breaks_a_rule_is_refused_with_lines(site: Site) -> None:
     found = evaluated_apart(release(make_contest("red"), "red", "11 20 x 40 50"))
-    assert (found.state, found.reason, found.score, found.n_faults) == (State.REFUSED, reasons.REFUSED, None, 2)
+    assert (found.state, found.reason, found.score, found.n_faults) == (State.REFUSED, phase_work.REFUSED, None, 2)
     rows, number = found.faults
     assert (rows["value"], rows["expected"]) == ("5", "as many rows as in D")
     # The file goes by the name that the team knows, not by where it lies.
@@ -64,13 +63,13 @@ def test_fault_that_quotes_what_no_database_takes_is_kept(both_databases: str, s
 def test_evaluation_that_breaks_three_times_fails_and_costs_no_attempt(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(queue, "RETRY_SECONDS", 0.0)
     contest = make_contest("red")
     found = release(contest, "red", f"{BROKEN} 20 30 40 50 60")
     assert submitting.release_attempts(participation(contest, "red")).in_all_used == 1
     for state in (State.RUNNING, State.RUNNING, State.FAILED):
         assert evaluated(found).state == state
-    assert (found.reason, found.score) == (reasons.DIED, None)
+    assert (found.reason, found.score) == (phase_work.DIED, None)
     assert submitting.release_attempts(participation(contest, "red")).in_all_used == 0
     # The kind of the failure and nothing of its message, which quotes what attackers are to know later.
     assert Job.objects.get(submission=found).last_failure == "ValueError"
@@ -79,11 +78,11 @@ def test_evaluation_that_breaks_three_times_fails_and_costs_no_attempt(
 def test_evaluation_that_wants_too_much_memory_twice_costs_an_attempt(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(queue, "RETRY_SECONDS", 0.0)
     found = release(make_contest("red"), "red", f"{HUNGRY} 20 30 40 50 60")
     for _ in range(2):
         evaluated_apart(found)
-    assert (found.state, found.reason) == (State.REFUSED, reasons.TOO_LARGE)
+    assert (found.state, found.reason) == (State.REFUSED, phase_work.TOO_LARGE)
     assert Job.objects.get(submission=found).last_failure == "MemoryError"
 
 

@@ -14,9 +14,9 @@ from tests.platform.conftest import LogIn, MakeUser
 
 from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.platform.accounts.models import User
-from tokumei.platform.names import inert_cell, same_name_key
 from tokumei.platform.teams import services
 from tokumei.platform.teams.models import Invitation, Membership, Role, Team
+from tokumei.platform.typed_text import inert_cell, same_name_key
 
 pytestmark = pytest.mark.django_db
 

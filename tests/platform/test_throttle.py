@@ -8,9 +8,9 @@ from datetime import timedelta
 from django.db import connection
 from tests.platform.sites import Site
 
+from tokumei.platform.accounts.authentication import allow
 from tokumei.platform.accounts.models import Deed
-from tokumei.platform.accounts.throttle import allow
-from tokumei.platform.errors import TooMany
+from tokumei.platform.messages import TooMany
 
 
 def test_limit_holds_when_many_come_at_once(both_databases: str, site: Site) -> None:

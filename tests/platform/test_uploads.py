@@ -24,7 +24,7 @@ from tests.platform.sites import Site, captain, evaluated, make_contest, partici
 from tokumei.contest.edition import FileRole
 from tokumei.core.errors import InputError
 from tokumei.platform.contests.models import State, Submission, new_submission_key
-from tokumei.platform.contests.services.results import sweep_uploads
+from tokumei.platform.contests.services.news import sweep_uploads
 from tokumei.platform.contests.services.submitting import submit_release
 from tokumei.platform.files import uploads
 from tokumei.platform.files.incoming import UnnamedFileUploadHandler, uploads_of

@@ -15,8 +15,8 @@ from tests.platform.contest_plays import finish, odd_edition, text_of  # noqa: F
 from tests.platform.sites import SOURCE, do_jobs
 
 from tokumei.contest.custom.template import template_of
-from tokumei.platform.accounts.deletion import delete_account
 from tokumei.platform.accounts.models import User
+from tokumei.platform.accounts.services import delete_account
 from tokumei.platform.contests.models import Contest, ContestDraft
 from tokumei.platform.contests.services import drafts
 from tokumei.platform.contests.services.phase_work import phase_jobs

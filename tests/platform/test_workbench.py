@@ -17,8 +17,8 @@ from tests.platform.conftest import LogIn, MakeUser
 from tests.platform.workbench_plays import PEOPLE, begin, do_jobs
 
 import tokumei as tk
-from tokumei.platform.accounts.deletion import delete_account
 from tokumei.platform.accounts.models import User
+from tokumei.platform.accounts.services import delete_account
 from tokumei.platform.jobs.models import Job as Work
 from tokumei.platform.jobs.running import run
 from tokumei.platform.workbench import services

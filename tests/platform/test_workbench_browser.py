@@ -14,7 +14,7 @@ from tests.platform.workbench_plays import PEOPLE, do_jobs
 
 import tokumei as tk
 from tokumei.data.files.formats import write_frame
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 from tokumei.platform.accounts.models import User
 from tokumei.tasks.job_file import Job
 

@@ -18,7 +18,7 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.models import PublishedOffer
 from tokumei.platform.teams.services import create_team
 from tokumei.platform.workbench.models import Piece
-from tokumei.tasks.apply_recipe import apply
+from tokumei.tasks.anonymize_table import apply
 
 pytestmark = pytest.mark.django_db
 NEXT = b"name,sex,age,town,illness\nIda Roe,f,31,Nara,flu\nJo Fox,f,34,Nara,cold\n"

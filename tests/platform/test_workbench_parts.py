@@ -16,11 +16,12 @@ from tests.platform.conftest import LogIn
 from tests.platform.workbench_plays import begin, do_jobs
 
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 from tokumei.platform.accounts.models import User
 from tokumei.platform.backup import LEFT_OUT, _is_below
+from tokumei.platform.demo import set_up
 from tokumei.platform.files.incoming import most_bytes
-from tokumei.platform.workbench import demo, releasing, studio
+from tokumei.platform.workbench import releasing, services
 from tokumei.platform.workbench.models import Piece
 from tokumei.tasks.job_file import Job
 
@@ -159,7 +160,7 @@ def test_link_of_the_studio_lets_its_owner_in_once_and_nobody_on_a_server(
 ) -> None:
     settings.DATA, file = tmp_path, tmp_path / "mine.csv"
     file.write_bytes(b"age,sex\n31,f\n32,m\n")
-    link = studio.make_link(file, "table")
+    link = services.make_link(file, "table")
     assert client.get(link).status_code == 404
     settings.IS_STUDIO = True
     assert client.get(link[:-1] + ("x" if link[-1] != "x" else "y")).status_code == 404
@@ -221,8 +222,8 @@ def test_sheet_that_is_none_gets_a_table_of_faults(alice: User, log_in: LogIn, c
 
 
 def test_demo_has_a_finished_piece_of_work_that_stays(alice: User, log_in: LogIn) -> None:
-    demo.set_up(alice)
-    demo.set_up(alice)
+    set_up.make_piece(alice)
+    set_up.make_piece(alice)
     piece = Piece.objects.get(owner=alice)
     assert (piece.expires - piece.created).days > 300
     do_jobs()

@@ -7,12 +7,10 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from tokumei.data.made.population import OLDEST, PREFECTURES, SEXES
+from tokumei.data.made_services import OLDEST, PREFECTURES, SEXES
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
-from tokumei.hierarchies.builders.japan_age import JapanAge
-from tokumei.hierarchies.builders.japan_prefecture import JapanPrefecture
-from tokumei.hierarchies.builders.sex import Sex
+from tokumei.hierarchies.builders.people import JapanAge, JapanPrefecture, Sex
 from tokumei.hierarchies.lattice import Lattice
 
 AGES = JapanAge(bands=(9, 5, 3)).build("age", pl.Series(range(OLDEST + 1)))

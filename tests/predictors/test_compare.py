@@ -8,9 +8,9 @@ from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice
 from tokumei.predictors.compare import compare, error_ratio, n_numbers, predictors_for
-from tokumei.predictors.methods.margins import Margins
-from tokumei.predictors.methods.power_law import PowerLaw
-from tokumei.predictors.quadrants import Quadrants
+from tokumei.predictors.margins import Margins
+from tokumei.predictors.power_law import PowerLaw
+from tokumei.predictors.predictor import Quadrants
 
 SEX = Hierarchy.of_levels("sex", [["m", "f"], ["*", "*"]])
 AGE = Hierarchy.of_levels("age", [["31", "35", "48"], ["30s", "30s", "40s"], ["*"] * 3])

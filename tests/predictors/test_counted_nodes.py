@@ -10,7 +10,7 @@ from tokumei.engines.class_counts import ColumnMap
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice
-from tokumei.predictors.counted_nodes import CountedNodes, LatticeCounts, LevelMaps
+from tokumei.predictors.predictor import CountedNodes, LatticeCounts, LevelMaps
 
 SEX = Hierarchy.of_levels("sex", [["m", "f"], ["*", "*"]])
 AGE = Hierarchy.of_levels("age", [["31", "35", "48"], ["30s", "30s", "40s"], ["*"] * 3])

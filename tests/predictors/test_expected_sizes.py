@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.predictors.expected_sizes import MOST_SIZES, expected_sizes, spanning_tree
+from tokumei.predictors.two_way import MOST_SIZES, expected_sizes, spanning_tree
 
 
 def test_independent_attributes_multiply() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.predictors.halving import MOST_ASIDE, Group, Halving, Ints, halving_tree
+from tokumei.predictors.one_way import MOST_ASIDE, Group, Halving, Ints, halving_tree
 
 Tree = tuple[Group, tuple["Tree", ...]]
 

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.predictors.halving import halving_tree
-from tokumei.predictors.margin import Leaf, Margin, common_coarsening, leaves_and_codes, merge_small
+from tokumei.predictors.one_way import Leaf, Margin, common_coarsening, halving_tree, leaves_and_codes, merge_small
 
 # Two regions of three and two places, then the whole country.
 PLACES = Hierarchy.of_levels("place", [["a", "b", "c", "d", "e"], ["A", "A", "A", "D", "D"], ["*"] * 5])

@@ -12,16 +12,14 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.seeds import generator
-from tokumei.data.made.services import make_census, make_services
+from tokumei.data.made_services import make_census, make_services
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice, Node
 from tokumei.predictors.compare import compare, n_numbers
-from tokumei.predictors.counted_nodes import LatticeCounts
-from tokumei.predictors.methods.margins import Margins, countable_levels, node_of
-from tokumei.predictors.predictor import Prediction
-from tokumei.predictors.quadrants import Quadrants
+from tokumei.predictors.margins import Margins, countable_levels, node_of
+from tokumei.predictors.predictor import LatticeCounts, Prediction, Quadrants
 
 SEX = Hierarchy.of_levels("sex", [["m", "f"], ["*", "*"]])
 AGE = Hierarchy.of_levels("age", [["10s", "20s", "30s", "40s"], ["-29", "-29", "30+", "30+"], ["*"] * 4])

@@ -16,7 +16,7 @@ from tests.cases import cases
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice, Node
-from tokumei.predictors.methods.margins import Margins
+from tokumei.predictors.margins import Margins
 from tokumei.predictors.predictor import Knowledge
 
 Ints = npt.NDArray[np.int64]

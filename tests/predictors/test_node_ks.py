@@ -14,8 +14,8 @@ from tokumei.core.errors import InputError
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice
-from tokumei.predictors.counted_nodes import LatticeCounts
-from tokumei.predictors.node_ks import NodeKs
+from tokumei.predictors.compare import NodeKs
+from tokumei.predictors.predictor import LatticeCounts
 
 SEX = Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]])
 AGE = Hierarchy.of_levels("age", [list("123456"), list("AABBCC"), list("XXXXYY"), ["*"] * 6])

@@ -13,7 +13,7 @@ from tokumei.core.errors import InputError
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice
-from tokumei.predictors.methods.power_law import PowerLaw, law_in_words
+from tokumei.predictors.power_law import PowerLaw, law_in_words
 
 SEX = Hierarchy.of_levels("sex", [["m", "f"], ["*", "*"]])
 AGE = Hierarchy.of_levels("age", [["31", "35", "48", "49"], ["30s", "30s", "40s", "40s"], ["*"] * 4])

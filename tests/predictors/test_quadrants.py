@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from tokumei.core.errors import InputError
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice, Node
-from tokumei.predictors.methods.power_law import PowerLaw
-from tokumei.predictors.predictor import Prediction
-from tokumei.predictors.quadrants import (
+from tokumei.predictors.power_law import PowerLaw
+from tokumei.predictors.predictor import (
+    Prediction,
     Quadrants,
     area_with_prediction,
     area_without_prediction,

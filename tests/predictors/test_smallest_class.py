@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokumei.core.seeds import generator
-from tokumei.predictors.smallest_class import SmallestClass, normal_above, poisson_up_to
+from tokumei.predictors.fitted_margins import SmallestClass, normal_above, poisson_up_to
 
 
 def smallest(sizes: list[float], *, most: int = 1_000, spread: float = 0) -> SmallestClass:

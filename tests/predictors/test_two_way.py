@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.predictors.margin import LabelShares, Margin
+from tokumei.predictors.one_way import LabelShares, Margin
 from tokumei.predictors.two_way import TwoWay, deviance, expected_rows, forest, spread_beyond, way_between, worth
 
 

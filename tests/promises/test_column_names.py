@@ -11,8 +11,7 @@ import pytest
 
 import tokumei as tk
 from tokumei.hierarchies.builders.from_data import FromData
-from tokumei.measures.safety.rows.pk_anonymity import PkAnonymity
-from tokumei.measures.safety.rows.pl_diversity import PlDiversity
+from tokumei.measures.safety.pk_anonymity import PkAnonymity, PlDiversity
 from tokumei.platform.workbench.column_pictures import histogram
 
 TOWN, AGE, ILL, NOTE = "town", "age", "ill", "note"

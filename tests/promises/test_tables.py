@@ -15,7 +15,7 @@ from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.data.files.formats import write_frame
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.requirement import SAFETY, Requirement
-from tokumei.methods.goal import Goal
+from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS, LocalRecoder, TableSearch
 from tokumei.methods.rows import release_rows
 from tokumei.methods.tables import write_anonymized

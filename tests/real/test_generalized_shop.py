@@ -15,9 +15,9 @@ from tests.cases import cases
 from tests.journey.commands import tokumei_here
 
 import tokumei as tk
-from tokumei.data.files.generalized import read_generalized
 from tokumei.data.files.histories import is_generalized_file
 from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.files.released_histories import read_generalized
 
 ITEMS = ["whole milk", "tea; green", "お茶", "5* {set} [12], large", "back\\slash"]
 

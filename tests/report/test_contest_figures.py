@@ -7,7 +7,7 @@ import re
 
 import polars as pl
 
-from tokumei.report.contest_figures import (
+from tokumei.reports.contest_figures import (
     DOT,
     SIDES,
     _box,
@@ -17,7 +17,7 @@ from tokumei.report.contest_figures import (
     history_figure,
     standings_figure,
 )
-from tokumei.report.figures import HEIGHT, WIDTH
+from tokumei.reports.figures import HEIGHT, WIDTH
 
 TEAMS = {"utility": [0.0, 0.001, 0.5], "safety": [1.0, 0.999, 0.2], "is_ranked": [True, True, False]}
 

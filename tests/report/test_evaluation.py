@@ -3,10 +3,10 @@ from __future__ import annotations
 import polars as pl
 
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
-from tokumei.methods.history.pseudonyms import Pseudonyms
-from tokumei.report.evaluation import evaluate
-from tokumei.report.history_page import history_page
+from tokumei.data.made_retail import make_retail
+from tokumei.methods.history.steps import Pseudonyms
+from tokumei.reports.evaluation import evaluate
+from tokumei.reports.history_page import history_page
 
 
 def test_evaluation_of_pseudonyms_loses_no_rows_and_finds_someone() -> None:

@@ -12,7 +12,7 @@ from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.audit import audit
 from tokumei.measures.registry import HISTORY_UTILITIES, TABLE_UTILITIES
-from tokumei.report.explanations import _ALL, explain
+from tokumei.reports.explanations import _ALL, explain
 
 
 def test_every_registered_measure_and_attack_is_explained() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from tokumei.report.evaluation import STRONG_ATTACKS
-from tokumei.report.figures import COLORS, bar_figure
+from tokumei.reports.evaluation import STRONG_ATTACKS
+from tokumei.reports.figures import COLORS, bar_figure
 
 
 @pytest.mark.parametrize(("value", "label"), [(0.05, "0.05"), (40.0, "40"), (5000.0, "5k")])

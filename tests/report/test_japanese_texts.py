@@ -11,20 +11,19 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from tokumei.contest.edition import EDITIONS
 from tokumei.contest.fault_words import WORDS
-from tokumei.contest.registry import EDITIONS
 from tokumei.core.errors import CannotAnonymize, Fault, InputError, PromiseBroken, TokumeiError, UnknownPart
 from tokumei.core.registry import part_options
-from tokumei.core.text import Text, from_json, to_json
-from tokumei.core.wording import counted
-from tokumei.hierarchies.registry import BUILDERS
+from tokumei.core.text import Text, counted, from_json, to_json
+from tokumei.hierarchies.hierarchy import BUILDERS
 from tokumei.inspection.kinds import KINDS
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
-from tokumei.report.japanese_errors import ERRORS, SAID
-from tokumei.report.japanese_texts import FORMS, in_japanese
-from tokumei.report.sweep import default_grid
-from tokumei.tasks.hierarchies import made_hierarchy
+from tokumei.reports.evaluation import default_grid
+from tokumei.reports.japanese_errors import ERRORS, SAID
+from tokumei.reports.japanese_texts import FORMS, in_japanese
 from tokumei.tasks.inspect_table import inspect_columns
+from tokumei.tasks.preparing import made_hierarchy
 
 # Texts that no page shows.
 ONLY_ENGLISH: set[str] = set()

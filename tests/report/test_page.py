@@ -4,8 +4,8 @@ from pathlib import Path
 
 import polars as pl
 
-from tokumei.report.figures import line_figure
-from tokumei.report.page import Page
+from tokumei.reports.figures import line_figure
+from tokumei.reports.page import Page
 
 
 def test_page_makes_every_text_inert() -> None:

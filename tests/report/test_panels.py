@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from tokumei.report.panels import panel_figure
+from tokumei.reports.figures import panel_figure
 
 POINTS = pl.DataFrame(
     {

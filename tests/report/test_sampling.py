@@ -8,8 +8,8 @@ import pytest
 
 import tokumei as tk
 from tokumei.data.history import History
-from tokumei.report import sampling
-from tokumei.report.sampling import sample_customers
+from tokumei.reports import needs
+from tokumei.reports.needs import sample_customers
 
 
 def history(n_customers: int, n_rows: int) -> History:
@@ -39,7 +39,7 @@ def history(n_customers: int, n_rows: int) -> History:
 def test_as_many_customers_are_drawn_as_are_asked_for_or_fit(
     monkeypatch: pytest.MonkeyPatch, n_asked: int | None, most_rows: int, n_drawn: int
 ) -> None:
-    monkeypatch.setattr(sampling, "LEAST_CUSTOMERS", 4)
+    monkeypatch.setattr(needs, "LEAST_CUSTOMERS", 4)
     original = history(20, 5)
     found = sample_customers(original, None, n_asked, most_rows=most_rows, seed=1)
     assert len(found.original.customers) == n_drawn
@@ -59,7 +59,7 @@ def test_rows_of_those_drawn_are_taken_from_the_release_too() -> None:
 def test_report_and_sweep_of_many_rows_attack_some_customers_and_say_so(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(sampling, "LEAST_CUSTOMERS", 5)
+    monkeypatch.setattr(needs, "LEAST_CUSTOMERS", 5)
     monkeypatch.setattr("tokumei.tasks.report_history.SWEEP_ROWS", 30)
     monkeypatch.setattr("tokumei.tasks.report_history.REPORT_ROWS", 50)
     original = tk.History(history(20, 5).frame)
@@ -88,7 +88,7 @@ def test_sweep_of_a_history_without_items_leaves_out_what_needs_them(
 
 def default_ways(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Let three ways stand for all thirty."""
-    from tokumei.report.sweep import default_grid
+    from tokumei.reports.evaluation import default_grid
 
     kept = [
         name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from tokumei.report.study_figures import dots_figure, grouped_bar_figure, parts_figure
+from tokumei.reports.figures import dots_figure, grouped_bar_figure, parts_figure
 
 
 def test_dots_figure_draws_a_dot_for_each_row_and_a_line_for_each_series() -> None:

@@ -10,10 +10,9 @@ import tokumei as tk
 from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Sentence
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 from tokumei.methods.pipeline import pipeline_of
-from tokumei.report.evaluation import SAMPLE_ATTACKS
-from tokumei.report.sweep import default_grid, frontier, read_grid
+from tokumei.reports.evaluation import SAMPLE_ATTACKS, default_grid, frontier, read_grid
 from tokumei.tasks.report_history import report_history, sweep_history
 
 
@@ -116,5 +115,5 @@ def test_result_whose_numbers_meant_another_thing_is_not_found_again(
 
     before = swept()
     assert swept() == before
-    monkeypatch.setattr("tokumei.report.sweep.RESULTS", 0)
+    monkeypatch.setattr("tokumei.reports.evaluation.RESULTS", 0)
     assert swept() > before

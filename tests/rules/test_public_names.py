@@ -58,8 +58,8 @@ def test_importing_tokumei_and_the_command_line_loads_nothing_heavy() -> None:
 def test_attack_by_linkage_needs_no_scipy() -> None:
     # To import it takes a third of an attack on the 2017 set.
     code = (
-        "import sys; import tokumei.tasks.attack_history; from tokumei.attacks.history.linkage import Linkage; "
-        "from tokumei.data.history import History; from tokumei.data.made.retail import make_retail; "
+        "import sys; import tokumei.tasks.attack_history; from tokumei.attacks.linkage.attack import Linkage; "
+        "from tokumei.data.history import History; from tokumei.data.made_retail import make_retail; "
         "shop = History.of(make_retail(8, n_rows=200, seed=1)); "
         "print(Linkage().guess(shop.known(0.5, seed=1), shop).height > 0, 'scipy' in sys.modules)"
     )

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.data.generalized import GeneralizedHistory
 from tokumei.data.history import History
-from tokumei.measures.correlation import pearson_correlation
-from tokumei.measures.generalized_error import measure_generalized_error
+from tokumei.data.release import GeneralizedHistory
+from tokumei.measures.generalized_histories import measure_generalized_error
+from tokumei.measures.table.row_by_row import pearson_correlation
 from tokumei_studies.results._pwscup2018_tables import UTILITY, all_columns
 from tokumei_studies.results.pwscup2018_classes import chance_of_naming, is_safe
 from tokumei_studies.results.pwscup2018_correlations import rounding_reach

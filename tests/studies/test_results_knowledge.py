@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tokumei.attacks.background import ATTACKERS, knowledge_points
+from tokumei.attacks.history.attackers import ATTACKERS, knowledge_points
 from tokumei.contest.editions.pwscup2016.files import read_history
 from tokumei.data.history import History
 from tokumei_studies.results._knowledge import EIGHT_DIFFERS

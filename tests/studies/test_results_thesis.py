@@ -9,14 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.data.made.population import PREFECTURES, prefecture_counts
+from tokumei.data.made_services import PREFECTURES, prefecture_counts
 from tokumei.data.table import Table
-from tokumei.measures.loss.dis import Dis
-from tokumei.measures.loss.ncp import Ncp
-from tokumei.measures.loss.prec import Prec
+from tokumei.measures.cell_losses import Dis, Ncp, Prec
 from tokumei.measures.losses import CellLoss
-from tokumei.methods.table.pak import Pak
-from tokumei.predictors.quadrants import Quadrants
+from tokumei.methods.search.predicted import Pak
+from tokumei.predictors.predictor import Quadrants
 from tokumei_studies.results import thesis_losses
 from tokumei_studies.results._made_services import MadeServices, indices_of
 from tokumei_studies.results._thesis import (

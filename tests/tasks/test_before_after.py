@@ -7,7 +7,7 @@ import pytest
 
 from tokumei.data.history import History
 from tokumei.data.table import Table
-from tokumei.tasks.before_after import correlations, history_before_after
+from tokumei.tasks.measure_table import correlations, history_before_after
 
 
 def test_correlations_before_and_after_are_those_of_the_definition() -> None:

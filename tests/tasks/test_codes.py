@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import tokumei as tk
-from tokumei.tasks.hierarchies import made_hierarchy
+from tokumei.tasks.preparing import made_hierarchy
 
 GERMAN = ["01067", "01069", "01097", "10115", "10117", "80331"]
 

@@ -15,18 +15,16 @@ from tokumei.attacks.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS
 from tokumei.core.errors import InputError
 from tokumei.core.text import Text
 from tokumei.data.files.keys import PrivateKey, fingerprint, read_public, write_keys
-from tokumei.measures.population_uniques import population_uniques
 from tokumei.measures.registry import TABLE_UTILITIES
+from tokumei.measures.safety.class_sizes import population_uniques
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
-from tokumei.report.dossier_names import ATTACKS, MEASURES, METHODS, NAMES
-from tokumei.report.dossier_pages import RISKS
-from tokumei.report.dossier_parts import add_attacks, add_use, new_document
-from tokumei.report.dossier_words import JAPANESE
-from tokumei.report.legal_words import JAPANESE_LAW
-from tokumei.report.needs import absent_in_words
+from tokumei.reports.dossier_pages import RISKS
+from tokumei.reports.dossier_words import ATTACKS, JAPANESE, JAPANESE_LAW, MEASURES, METHODS, NAMES
+from tokumei.reports.history_dossier import add_attacks, add_use, new_document
+from tokumei.reports.needs import absent_in_words
 from tokumei.tasks.measure_history import HistoryUse
-from tokumei.tasks.verify_dossier import verify_dossier
-from tokumei.tasks.ways import use_found
+from tokumei.tasks.run_job import verify_dossier
+from tokumei.tasks.run_steps import use_found
 
 PEOPLE = "sex,age,illness\n" + "".join(
     f"{'fm'[n % 2]},{30 + n % 4},{('flu', 'cold', 'gout')[n % 3]}\n" for n in range(24)

@@ -14,10 +14,10 @@ from tests.tasks.test_history_on_engines import DAYS, MANY, ROWS, history_of
 import tokumei as tk
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.data.files.reading import AS_IT_IS
-from tokumei.engines.chance import drawn_numbers
+from tokumei.engines.draws import drawn_numbers
 from tokumei.methods.pipeline import pipeline_of
-from tokumei.tasks import write_history
-from tokumei.tasks.write_history import write_history_on_engine
+from tokumei.tasks import anonymize_history
+from tokumei.tasks.anonymize_history import write_history_on_engine
 
 STEP = st.fixed_dictionaries(
     {"method": st.just("dummies"), "clusters": st.sampled_from([1, 2, "best"]), "smallest": st.sampled_from([1, 2])}
@@ -91,7 +91,7 @@ def test_spark_adds_the_dummies_of_memory(spark_engine: str, tmp_path: Path) -> 
 
 
 def test_dummies_in_pieces_are_those_in_one_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write_history, "PIECE_ROWS", 5)
+    monkeypatch.setattr(anonymize_history, "PIECE_ROWS", 5)
     check_alike(MANY_ROWS, [{"method": "dummies", "clusters": 2}], "duckdb", tmp_path)
 
 
@@ -105,11 +105,11 @@ def test_published_rows_stand_as_they_would_of_one_piece_and_one_number_is_drawn
         drawn.append(n)
         return drawn_numbers(key, first, n)
 
-    monkeypatch.setattr(write_history, "drawn_numbers", counting)
+    monkeypatch.setattr(anonymize_history, "drawn_numbers", counting)
     shown = []
     for piece_rows in (1_000, 5):
         drawn.clear()
-        monkeypatch.setattr(write_history, "PIECE_ROWS", piece_rows)
+        monkeypatch.setattr(anonymize_history, "PIECE_ROWS", piece_rows)
         there, _ = written(history_of(MANY_ROWS), [{"method": "dummies", "clusters": 1}], "duckdb", tmp_path)
         shown.append(pl.read_parquet(tmp_path / "P.parquet"))
         # Numbers of rows leave room for the most dummies that stand in one place.
@@ -167,12 +167,12 @@ def test_engines_agree_on_what_is_changed_after_dummies_and_after_other_changes(
 def test_published_rows_of_a_run_that_was_broken_off_are_those_of_one_that_was_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(write_history, "PIECE_ROWS", 5)
+    monkeypatch.setattr(anonymize_history, "PIECE_ROWS", 5)
     steps = [{"method": "dummies", "clusters": 1}]
     (tmp_path / "whole").mkdir()
     written(history_of(MANY_ROWS), steps, "duckdb", tmp_path / "whole")
     dealt: list[int] = []
-    deal = write_history._deal
+    deal = anonymize_history._deal
 
     def breaking(rows: pl.DataFrame, places: Any, folder: Path, number: int) -> None:
         dealt.append(number)
@@ -180,7 +180,7 @@ def test_published_rows_of_a_run_that_was_broken_off_are_those_of_one_that_was_n
             raise KeyboardInterrupt
         deal(rows, places, folder, number)
 
-    monkeypatch.setattr(write_history, "_deal", breaking)
+    monkeypatch.setattr(anonymize_history, "_deal", breaking)
     with pytest.raises(KeyboardInterrupt):
         written(history_of(MANY_ROWS), steps, "duckdb", tmp_path)
     # The file is not written again: its time tells whether the same command goes on.

@@ -7,7 +7,7 @@ import pytest
 from tokumei.core.errors import InputError
 from tokumei.data.table import Table
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.tasks.frontier_table import frontier_table
+from tokumei.tasks.compare_table import frontier_table
 
 
 def people() -> Table:

@@ -17,11 +17,9 @@ import tokumei as tk
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.data.files.histories import CONTEST_2018, TABLE
 from tokumei.data.files.reading import AS_IT_IS
-from tokumei.methods.generalizing import grouping
-from tokumei.methods.history import generalize
-from tokumei.methods.on_engine import generalize as on_engine
+from tokumei.methods.history import generalize, grouping, on_engine
 from tokumei.methods.pipeline import pipeline_of
-from tokumei.tasks.write_history import write_history_on_engine
+from tokumei.tasks.anonymize_history import write_history_on_engine
 
 ROW = st.tuples(
     st.sampled_from(["1", "12", "30", "ann", "400"]),

@@ -9,13 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 import tokumei as tk
-from tokumei.attacks.judge import judge
+from tokumei.attacks.judge import judge, published, truth_of
 from tokumei.attacks.registry import HISTORY_ATTACKS
-from tokumei.attacks.truth import published, truth_of
 from tokumei.cli.commands import COMMANDS, app_with
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 from tokumei.methods.hardening import Change, group_those_at_risk, lives_of, longest_life, unname
 from tokumei.tasks.harden_history import harden_history
 

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from tests.cases import has_many
 
 from tokumei.core.errors import InputError
-from tokumei.data.files.pseudonyms import write_pseudonyms
+from tokumei.data.files.released_histories import write_pseudonyms
 from tokumei.data.history_columns import SCHEMA
-from tokumei.tasks.attack_history import attack_history
-from tokumei.tasks.judge_history import judge_files
+from tokumei.tasks.attack_history import attack_history, judge_files
 
 ATTACKS = ["s1", "s2", "s3", "s4", "s5", "s6", "same-day", "same-item", "same-month-and-item", "exact-match"]
 CELL = st.tuples(

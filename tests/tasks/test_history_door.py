@@ -12,9 +12,9 @@ from tests.journey.commands import tokumei_json
 
 import tokumei as tk
 from tokumei.contest.editions.pwscup2017.files import read_history
-from tokumei.data.made.retail import make_retail
-from tokumei.tasks.judge_history import judge_files
-from tokumei.tasks.knowledge_history import ABOVE_ONE
+from tokumei.data.made_retail import make_retail
+from tokumei.tasks.attack_history import judge_files
+from tokumei.tasks.report_history import ABOVE_ONE
 
 COLUMNS = {"customer": "household", "date": "when", "item": "product", "price": "paid", "quantity": "n"}
 

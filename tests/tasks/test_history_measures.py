@@ -15,13 +15,12 @@ from tests.journey.commands import tokumei, tokumei_json
 import tokumei as tk
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.seeds import generator
-from tokumei.data.files.generalized import read_generalized
-from tokumei.data.made.retail import make_retail
+from tokumei.data.files.released_histories import read_generalized
+from tokumei.data.made_retail import make_retail
+from tokumei.measures.generalized_histories import DrawnCells
 from tokumei.measures.registry import HistoryUtility
-from tokumei.measures.sampling import DrawnCells
-from tokumei.measures.utility._item_cf import ItemItem
-from tokumei.measures.utility.statistic import Statistic
-from tokumei.measures.utility.top_items import TopItems
+from tokumei.measures.utility.item_similarity import ItemItem
+from tokumei.measures.utility.purchases import Statistic, TopItems
 from tokumei.tasks.measure_history import measure_history
 
 # Three rows: a sells twice, b once.

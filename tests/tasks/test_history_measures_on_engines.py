@@ -17,12 +17,11 @@ from tokumei.core.errors import InputError
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.data.history_columns import SCHEMA
-from tokumei.measures.on_engine import frequent_itemsets, item_cf
-from tokumei.measures.on_engine.registry import MEASURES
 from tokumei.measures.registry import HISTORY_UTILITIES
-from tokumei.measures.utility import association_rules
-from tokumei.measures.utility.buyers import Buyers
-from tokumei.tasks.histories_on_engine import histories_on_engine
+from tokumei.measures.utility import item_similarity_on_engine, itemsets, itemsets_on_engine
+from tokumei.measures.utility.customers import Buyers
+from tokumei.measures.utility.on_engine import MEASURES
+from tokumei.tasks.histories import histories_on_engine
 from tokumei.tasks.measure_history import measure_history
 
 MASTER = pl.DataFrame(
@@ -103,9 +102,9 @@ def test_users_and_items_in_parts_give_the_digits_of_the_whole(tmp_path: Path, m
         for at in range(6_000)
     ]
     pairs = [(one, None if at % 7 == 0 else one) for at, one in enumerate(cells)]
-    monkeypatch.setattr(item_cf, "MOST_CELLS", 1_000)
+    monkeypatch.setattr(item_similarity_on_engine, "MOST_CELLS", 1_000)
     # Two blocks of items a panel, of which there are two.
-    monkeypatch.setattr(item_cf, "MOST_PRODUCTS", 2 * 256 * 600)
+    monkeypatch.setattr(item_similarity_on_engine, "MOST_PRODUCTS", 2 * 256 * 600)
     check_alike(pairs, "duckdb", tmp_path)
 
 
@@ -141,7 +140,7 @@ def test_too_many_sets_raise_the_bar_for_rules_as_in_memory(tmp_path: Path, monk
     cells = [("a", day, f"{item:02}", 1.0, 1) for at, day in enumerate(days) for item in range(at % 7, 12)]
     pairs = [(one, None if at % 5 == 0 else one) for at, one in enumerate(cells)]
     # The pairs of twelve items are 66, of which fewer stay as more invoices are asked for.
-    for module in (association_rules, frequent_itemsets):
+    for module in (itemsets, itemsets_on_engine):
         monkeypatch.setattr(module, "MOST_SETS", 60)
     check_alike(pairs, "duckdb", tmp_path)
     found = measure_history(tmp_path / "T.parquet", tmp_path / "A.parquet", ["association-rules"], engine="duckdb")

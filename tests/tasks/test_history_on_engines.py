@@ -24,14 +24,14 @@ from tests.philox import philox_number
 import tokumei as tk
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import key_of
-from tokumei.data.files.pseudonyms import read_pseudonyms
 from tokumei.data.files.reading import AS_IT_IS
+from tokumei.data.files.released_histories import read_pseudonyms
 from tokumei.data.history_columns import SCHEMA
 from tokumei.methods.history.delete import COMPARED, Delete
 from tokumei.methods.pipeline import pipeline_of, seed_of
-from tokumei.tasks import write_history
-from tokumei.tasks.resuming import resumable
-from tokumei.tasks.write_history import write_history_on_engine
+from tokumei.tasks import anonymize_history
+from tokumei.tasks.anonymize_history import write_history_on_engine
+from tokumei.tasks.long_work import resumable
 
 Row = dict[str, Any]
 SEED = 7
@@ -234,7 +234,7 @@ def test_spark_on_random_histories_gives_the_bytes_of_plain_python(
 
 
 def test_a_history_in_pieces_is_the_one_in_one_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write_history, "PIECE_ROWS", 3)
+    monkeypatch.setattr(anonymize_history, "PIECE_ROWS", 3)
     some = [("a", DAYS[1], "22a", 1.95, 5), None, ("b", DAYS[1], "31", 2.5, 1), ("a", DAYS[2], "22b", 1.0, 12)]
     check_engine(some * 3, "duckdb", tmp_path)
 
@@ -269,10 +269,10 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from tokumei.methods.pipeline import pipeline_of
-from tokumei.data.files.pseudonyms import read_pseudonyms
+from tokumei.data.files.released_histories import read_pseudonyms
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.tasks import write_history
-from tokumei.tasks.resuming import resumable
+from tokumei.tasks.long_work import resumable
 write_history.PIECE_ROWS = 10
 folder = Path(sys.argv[1])
 as_history_columns = write_history.as_history_columns
@@ -301,14 +301,14 @@ def test_a_run_that_was_killed_goes_on_where_it_was(
     assert folder.stat().st_mode & 0o077 == 0
     seed = int((folder / "seed").read_text())
     kept: dict[str, int] = {}
-    monkeypatch.setattr(write_history, "PIECE_ROWS", 10)
-    scan = write_history._scan
+    monkeypatch.setattr(anonymize_history, "PIECE_ROWS", 10)
+    scan = anonymize_history._scan
 
     def noting(parts: list[Path]) -> pl.LazyFrame:
         kept.update({path.name: path.stat().st_mtime_ns for path in parts})
         return scan(parts)
 
-    monkeypatch.setattr(write_history, "_scan", noting)
+    monkeypatch.setattr(anonymize_history, "_scan", noting)
     steps = pipeline_of({"step": [{"method": "delete", "random": 0.3}, {"method": "pseudonyms"}]})
     how: dict[str, Any] = {"engine": "duckdb", "reading": AS_IT_IS}
     with caplog.at_level("INFO", logger="tokumei.notes"):
@@ -320,7 +320,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(
     assert len(kept) == 90
     assert done.facts["seed"] == seed
     assert not list(tmp_path.glob(".tokumei-*"))
-    monkeypatch.setattr(write_history, "PIECE_ROWS", 1_000)
+    monkeypatch.setattr(anonymize_history, "PIECE_ROWS", 1_000)
     again = tmp_path / "again.parquet"
     write_history_on_engine(tmp_path / "T.parquet", steps, {"out": again}, out=again, seed=seed, **how)
     assert pl.read_parquet(again).equals(pl.read_parquet(tmp_path / "A.parquet"))

@@ -10,11 +10,10 @@ import pytest
 import tokumei as tk
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import AS_IT_IS
-from tokumei.tasks import run_table, step_store
+from tokumei.tasks import run_steps
 from tokumei.tasks.inspect_table import inspect
-from tokumei.tasks.job_template import table_template
-from tokumei.tasks.run_job import plan_job
-from tokumei.tasks.verify_dossier import verify_dossier
+from tokumei.tasks.job_writing import table_template
+from tokumei.tasks.run_job import plan_job, verify_dossier
 
 PEOPLE = "name,sex,age,illness\n" + "".join(
     f"p{n},{'fm'[n % 2]},{30 + n % 4},{('flu', 'cold', 'gout')[n % 3]}\n" for n in range(24)
@@ -94,7 +93,7 @@ def test_second_run_does_nothing_again_until_job_or_input_change(folder: Path, m
 @pytest.mark.slow
 def test_step_whose_numbers_meant_another_thing_is_done_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = tk.Job.read(folder / "job.toml")
-    monkeypatch.setattr("tokumei.tasks.step_store.RESULTS", 1)
+    monkeypatch.setattr("tokumei.tasks.run_steps.RESULTS", 1)
     tk.run(job, folder / "out")
     monkeypatch.undo()
     assert not tk.run(job, folder / "out").steps_found
@@ -103,7 +102,7 @@ def test_step_whose_numbers_meant_another_thing_is_done_again(folder: Path, monk
 def test_run_goes_on_after_a_stop_where_it_stopped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = tk.Job.read(folder / "job.toml")
     with monkeypatch.context() as patched:
-        patched.setattr(run_table, "measure_table", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        patched.setattr(run_steps, "measure_table", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             tk.run(job, folder / "out")
     done = tk.run(job, folder / "out")
@@ -117,9 +116,9 @@ def test_killed_at_any_stage_a_job_ends_as_if_it_never_was(
 ) -> None:
     text = JOB.replace('[[method]]\nname = "mondrian"\n', "").replace("seed = 7\n", "")
     job, out = tk.Job.of(text, folder=folder), folder / "out"
-    ran = step_store.StepStore.run
+    ran = run_steps.StepStore.run
 
-    def stopping(store: step_store.StepStore, name: str, *rest: object) -> dict[str, object]:
+    def stopping(store: run_steps.StepStore, name: str, *rest: object) -> dict[str, object]:
         if len(store.done) + len(store.found) >= stage:
             # As a killed process leaves it: a draft, half written.
             (out / "steps" / f".{name}.json.draft").write_text('{"key": "')
@@ -127,7 +126,7 @@ def test_killed_at_any_stage_a_job_ends_as_if_it_never_was(
         return ran(store, name, *rest)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patched:
-        patched.setattr(step_store.StepStore, "run", stopping)
+        patched.setattr(run_steps.StepStore, "run", stopping)
         with pytest.raises(KeyboardInterrupt):
             tk.run(job, out)
     assert not (out / "dossier.json").exists()

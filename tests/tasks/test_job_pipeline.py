@@ -9,7 +9,7 @@ import pytest
 import tokumei as tk
 from tokumei.core.errors import InputError
 from tokumei.data.files.formats import write_frame
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 from tokumei.tasks.anonymize_history import anonymize_history
 from tokumei.tasks.job_file import Job
 

@@ -12,7 +12,7 @@ from tests.cases import cases
 
 from tokumei.core.errors import InputError
 from tokumei.tasks.job_file import Job
-from tokumei.tasks.job_text import write_job
+from tokumei.tasks.job_writing import write_job
 
 # All that text can hold: halves of characters cannot be written at all.
 CHARACTERS = st.characters(codec="utf-8")

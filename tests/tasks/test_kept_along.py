@@ -18,7 +18,7 @@ import tokumei as tk
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import AS_IT_IS
-from tokumei.engines import count_along
+from tokumei.engines import count
 from tokumei.engines.local import LocalRelation
 from tokumei.engines.remote import RemoteRelation
 
@@ -50,7 +50,7 @@ MANY = settings(max_examples=30 if has_many() else 6, phases=[Phase.explicit, Ph
 @pytest.fixture
 def never_reads_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count every table along, however small, and refuse to read its rows a second time."""
-    monkeypatch.setattr(count_along, "ROWS_EACH", 1)
+    monkeypatch.setattr(count, "ROWS_EACH", 1)
     for kind in (LocalRelation, RemoteRelation):
         monkeypatch.setattr(kind, "write", lambda *_: pytest.fail("rows are read again"))
 
@@ -110,7 +110,7 @@ def test_column_that_singles_people_out_is_refused_whether_or_not_it_is_counted_
     pl.DataFrame(people).write_parquet(tmp_path / "people.parquet")
     said = []
     for rows_each in (1, 1000):
-        monkeypatch.setattr(count_along, "ROWS_EACH", rows_each)
+        monkeypatch.setattr(count, "ROWS_EACH", rows_each)
         with pytest.raises(InputError, match="10 rows are singled out") as refused:
             written(tmp_path / "people.parquet", tmp_path / "out.csv", engine, k=2, keep=["said", "id"])
         said.append(str(refused.value))
@@ -144,7 +144,7 @@ def test_rows_are_read_again_where_counts_do_not_tell_them(
 def test_combinations_of_a_sorted_table_are_guessed_from_many_places(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(count_along, "SAMPLE_ROWS", 320)
+    monkeypatch.setattr(count, "SAMPLE_ROWS", 320)
     # The first half is one combination, the second one of each row.
     rows = np.concatenate([np.zeros(5_000, np.int64), np.arange(5_000)])
     source = tmp_path / "people.parquet"
@@ -152,8 +152,8 @@ def test_combinations_of_a_sorted_table_are_guessed_from_many_places(
     how: dict[str, Any] = {"engine": "local", "reading": AS_IT_IS}
     with monkeypatch.context() as patched:
         patched.setattr(LocalRelation, "group_sizes", lambda *_: pytest.fail("too many are counted"))
-        assert count_along.count_along(str(source), ["age"], ["more"], **how) is None
+        assert count.count_along(str(source), ["age"], ["more"], **how) is None
     pl.DataFrame({"age": rows // 1_000, "more": rows // 500}).write_parquet(source)
-    along = count_along.count_along(str(source), ["age"], ["more"], **how)
+    along = count.count_along(str(source), ["age"], ["more"], **how)
     assert along is not None
     assert (along.n_rows, along.n_classes, along.over(["age"]).n_classes) == (10_000, 10, 5)

@@ -16,7 +16,7 @@ import tokumei as tk
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import AS_IT_IS
-from tokumei.methods.on_engine import changed_rows, microaggregate
+from tokumei.methods.perturbing import rows_on_engine
 from tokumei.methods.registry import TABLE_ANONYMIZERS
 
 # Many equal numbers, of which some are in one group and some in another; the last column tells rows apart.
@@ -107,7 +107,7 @@ def test_rows_on_spark_get_the_numbers_of_memory_in_the_order_of_duckdb(
 def test_rows_that_go_by_in_blocks_are_averaged_as_the_whole(
     engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(microaggregate, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(rows_on_engine, "BLOCK_ROWS", 7)
     rows = [(20 + at % 5, [0.0, 1.5, None][at % 3], "a" if at % 4 else "東京", at) for at in range(200)]
     frame = pl.DataFrame(rows, SCHEMA, orient="row")
     assert check_alike(frame, {"k": 3}, engine, tmp_path, ".parquet")
@@ -146,7 +146,7 @@ def test_table_that_changes_while_it_is_read_is_refused_and_nothing_stays(
         pl.DataFrame(columns).write_parquet(source)
         other = pl.DataFrame(columns)[: len(ages)].with_columns(pl.Series("age of", ages)).lazy()
         with monkeypatch.context() as patched, pytest.raises(InputError, match="does not change while it is read"):
-            patched.setattr(changed_rows, "scan_frame", lambda *_, other=other: other)
+            patched.setattr(rows_on_engine, "scan_frame", lambda *_, other=other: other)
             written(source, tmp_path / "out.parquet", "duckdb", method=part, numeric=["age of", "wage"])
         assert [path.name for path in tmp_path.iterdir()] == ["people.parquet"]
     written(source, tmp_path / "out.parquet", "duckdb", method=part, numeric=["age of", "wage"])

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import tokumei as tk
-from tokumei.tasks.hierarchies import made_hierarchy
+from tokumei.tasks.preparing import made_hierarchy
 
 N = 60
 PLAIN = [float(n) for n in range(N)]

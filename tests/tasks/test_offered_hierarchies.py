@@ -11,7 +11,7 @@ from tests.journey.commands import tokumei_here
 
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import AS_IT_IS
-from tokumei.tasks.offered_hierarchies import offered_hierarchies
+from tokumei.tasks.predict_table import offered_hierarchies
 
 AGES = [18, 20, 22, 35, 35, 42, 42, 47, 52, 61, 88, 90, 97]
 DAYS = ["2020-02-05", "2020-03-01", "2020-04-04", "2021-01-01", "2021-05-05", "2021-12-24"]

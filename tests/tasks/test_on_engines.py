@@ -10,7 +10,7 @@ from tests.journey.commands import tokumei_here
 
 from tokumei.engines.count import write_recoded
 from tokumei.engines.engine import connect
-from tokumei.tasks.kept_columns import uniqueness_on
+from tokumei.tasks.table_release import uniqueness_on
 
 NOTE = "came on foot with a cough and went home the same day, number {}"
 PEOPLE = pl.DataFrame(

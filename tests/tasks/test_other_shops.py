@@ -8,17 +8,16 @@ import polars as pl
 import pytest
 
 import tokumei as tk
-from tokumei.attacks.judge import judge
+from tokumei.attacks.judge import judge, published
 from tokumei.attacks.registry import HISTORY_ATTACKS
-from tokumei.attacks.truth import published
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 from tokumei.methods.pipeline import pipeline_of
-from tokumei.report.sweep import default_grid, possible_ways
+from tokumei.reports.evaluation import default_grid, possible_ways
+from tokumei.tasks.anonymize_history import write_history_on_engine
 from tokumei.tasks.measure_history import measure_history
-from tokumei.tasks.write_history import write_history_on_engine
 
 
 @pytest.fixture(scope="module")

@@ -18,11 +18,11 @@ from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.engine import connect
-from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.measures.safety.class_sizes import KAnonymity
 from tokumei.methods.local.encoding import encode_classes
 from tokumei.methods.local.splitting import Splitting, first_cut, split_groups
 from tokumei.methods.local.task import column_weights
-from tokumei.methods.regrouping import whole_trees
+from tokumei.methods.rows import whole_trees
 
 KNOWN = ["age", "town", "born", "income"]
 N_TABLES = 12 if has_many() else 4

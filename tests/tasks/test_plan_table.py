@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from tests.journey.commands import tokumei_here
 
-from tokumei.tasks import plan_table, writing
+from tokumei.tasks import long_work, write_table
 
 
 def write_people(path: Path, n_rows: int) -> None:
@@ -24,7 +24,7 @@ def write_people(path: Path, n_rows: int) -> None:
 
 def streamed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give a file of people that is taken for larger than memory."""
-    monkeypatch.setattr(writing, "MOST_CELLS", 5)
+    monkeypatch.setattr(write_table, "MOST_CELLS", 5)
     write_people(folder / "people.parquet", 1000)
     return folder / "people.parquet"
 
@@ -64,7 +64,7 @@ def test_plan_counts_the_cuts_of_classes_that_do_not_fit(
 ) -> None:
     file = streamed(tmp_path, monkeypatch)
     whole = planned(file, capsys, "--method", "mondrian")
-    monkeypatch.setattr("tokumei.tasks.plan_table.most_classes", lambda _: whole["classes"] // 3)
+    monkeypatch.setattr("tokumei.tasks.long_work.most_classes", lambda _: whole["classes"] // 3)
     parts = planned(file, capsys, "--method", "mondrian")
     # Two halvings, for each of which parts are counted as a whole and by three columns.
     assert parts["passes"] == whole["passes"] + 2 * (1 + 3)
@@ -119,7 +119,7 @@ def test_a_cluster_reads_once_more_what_is_too_much_to_be_sent(
     most_sent: int, passes: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
-    monkeypatch.setattr(plan_table, "MOST_SENT", most_sent)
+    monkeypatch.setattr(long_work, "MOST_SENT", most_sent)
     write_people(tmp_path / "people.parquet", 1000)
     # Metadata is read here: no session is started.
     plan = planned(tmp_path / "people.parquet", capsys, "--engine", "spark")

@@ -13,7 +13,7 @@ import pytest
 import tokumei as tk
 from tokumei.core.errors import InputError
 from tokumei.tasks.preparing import Preparation
-from tokumei.tasks.run_table import TableWork
+from tokumei.tasks.run_steps import TableWork
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.tasks.writing_asked import write_asked
 
 from tokumei.data.files.reading import AS_IT_IS
-from tokumei.engines import kept_work, shuffling
+from tokumei.engines import engine, writing
 from tokumei.engines.count import count_classes
-from tokumei.engines.shuffling import write_slices_shuffled
+from tokumei.engines.writing import write_slices_shuffled
 
 N_ROWS = 1_000
 # It kills itself when it deals out the third slice.
@@ -60,16 +60,16 @@ def test_a_table_whose_writing_was_killed_goes_on_with_the_next_slice(
     [place] = [path for path in folder.iterdir() if path.is_dir()]
     rubbish = place / f"0000-{len(before):06}-000007.parquet"
     pl.DataFrame({"age": ["*"], "town": ["*"], "number": [-1]}).write_parquet(rubbish)
-    monkeypatch.setattr(kept_work, "SLICE_ROWS", 100)
+    monkeypatch.setattr(engine, "SLICE_ROWS", 100)
     # Rows that were counted are not counted again, nor slices dealt out that were.
     monkeypatch.setattr("tokumei.engines.local.LocalRelation._group_sizes", counted_only_outside(tmp_path))
-    deal, n_dealt = shuffling._deal, []
+    deal, n_dealt = writing._deal, []
 
     def noting(*asked: object) -> list[int]:
         n_dealt.append(1)
         return deal(*asked)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(shuffling, "_deal", noting)
+    monkeypatch.setattr(writing, "_deal", noting)
     release(tmp_path)
     assert len(n_dealt) == N_ROWS // 100 - len(before)
     found = pl.read_parquet(tmp_path / "draft.parquet")
@@ -128,8 +128,8 @@ def test_slices_are_counted_as_the_whole_is(
     pl.DataFrame(rows, schema={"text": pl.String, "n": pl.Int64}, orient="row").write_parquet(source)
     whole = count_classes(source, ["text", "n"], sensitive=[])
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(kept_work, "SLICE_ROWS", n)
-        with kept_work.keeping(source, folder, len(rows)):
+        patched.setattr(engine, "SLICE_ROWS", n)
+        with engine.keeping(source, folder, len(rows)):
             first, again = (count_classes(source, ["text", "n"]) for _ in range(2))
     for one in (first, again):
         assert counted(one) == counted(whole)

@@ -9,9 +9,8 @@ import pytest
 
 from tokumei.data.history import History
 from tokumei.data.table import Table
-from tokumei.tasks import risk_now
-from tokumei.tasks.audit_table import audit_table
-from tokumei.tasks.risk_now import alone_in_population, attack_as_it_stands, history_risk, threat_models
+from tokumei.tasks import audit_table as auditing
+from tokumei.tasks.audit_table import alone_in_population, attack_as_it_stands, audit_table, history_risk, threat_models
 
 # Classes of two, two and one.
 PEOPLE = pl.DataFrame({"age": ["30", "30", "40", "40", "50"], "illness": ["flu", "flu", "flu", "cold", "flu"]})
@@ -32,7 +31,7 @@ def test_attackers_of_the_threat_models_have_the_risks_of_their_definitions() ->
 
 
 def test_journalist_knows_more_with_the_size_of_the_population(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(risk_now, "population_uniques", lambda sizes, population: 10.0)
+    monkeypatch.setattr(auditing, "population_uniques", lambda sizes, population: 10.0)
     counts = audit_table(table()).counts
     # Ten of 100 people are alone, and 5 / 100 of them are in the file: half of the one row that is alone here.
     assert alone_in_population(counts, 100) == {"population": 100, "alone": 10.0, "share_alone": 0.5}

@@ -127,7 +127,7 @@ def test_table_that_changes_while_it_is_read_is_refused_and_nothing_stays(
         pl.DataFrame({"age": [1, 1, 2, 9]}).write_parquet(source)
         write_recoded(*given, **how)
 
-    monkeypatch.setattr("tokumei.methods.on_engine.local_recoding.write_recoded", write_of_other_rows)
+    monkeypatch.setattr("tokumei.methods.local.on_engine.write_recoded", write_of_other_rows)
     where: dict[str, Any] = {"engine": "local", "reading": AS_IT_IS}
     with pytest.raises(InputError, match="does not change while it is read"):
         # In their own order rows are read again; shuffled ones are made from the counts.

@@ -8,7 +8,7 @@ import polars as pl
 
 import tokumei as tk
 from tokumei.data.files.reading import Reading
-from tokumei.tasks.job_template import table_template
+from tokumei.tasks.job_writing import table_template
 
 
 def test_people_with_several_rows_are_told_of_since_classes_count_rows(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from tokumei.cli.main import main
-from tokumei.tasks import writing
+from tokumei.tasks import write_table
 
 PEOPLE = pl.DataFrame(
     {
@@ -46,8 +46,8 @@ def test_streamed_release_is_the_one_made_in_memory(
 ) -> None:
     PEOPLE.write_parquet(tmp_path / "people.parquet")
     here = run(tmp_path, "here", capsys, *more)
-    monkeypatch.setattr(writing, "MOST_CELLS", 5)
-    monkeypatch.setattr(writing, "table_of_file", lambda *_: pytest.fail("the file was read into memory"))
+    monkeypatch.setattr(write_table, "MOST_CELLS", 5)
+    monkeypatch.setattr(write_table, "table_of_file", lambda *_: pytest.fail("the file was read into memory"))
     there = run(tmp_path, "there", capsys, *more)
     varying = ("seconds", "out", "recipe", "seed")
     assert {name: value for name, value in there.items() if name not in varying} == {
@@ -62,7 +62,7 @@ def test_streamed_release_of_nothing_is_refused_and_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     PEOPLE.write_parquet(tmp_path / "people.parquet")
-    monkeypatch.setattr(writing, "MOST_CELLS", 5)
+    monkeypatch.setattr(write_table, "MOST_CELLS", 5)
     words = ["anonymize", "table", str(tmp_path / "people.parquet"), "--qi", "age,sex", "--k", "11", "--suppress", "1"]
     with pytest.raises(SystemExit) as ended:
         main([*words, "--out", str(tmp_path / "out.csv")])

@@ -17,8 +17,8 @@ from tests.journey.commands import tokumei_here
 
 import tokumei as tk
 from tokumei.core.errors import InputError
-from tokumei.measures.safety.l_diversity import LDiversity
-from tokumei.methods.table.mondrian import Mondrian
+from tokumei.measures.safety.diversity import LDiversity
+from tokumei.methods.local.mondrian import Mondrian
 
 
 def people(n: int = 300, seed: int = 1) -> pd.DataFrame:

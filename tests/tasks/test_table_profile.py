@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from tokumei.data.table import Table
-from tokumei.tasks.table_profile import profile
+from tokumei.tasks.measure_table import profile
 
 
 def test_small_groups_come_by_how_many_more_they_lost_than_everybody() -> None:

@@ -8,12 +8,12 @@ import pytest
 from typer.testing import CliRunner
 
 import tokumei as tk
-from tokumei.attacks.history.linkage import Linkage
+from tokumei.attacks.linkage.attack import Linkage
 from tokumei.cli.commands import app_with
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
-from tokumei.report import attack_choice
+from tokumei.data.made_retail import make_retail
+from tokumei.reports import needs
 from tokumei.tasks.threat_history import threat_history
 
 
@@ -97,7 +97,7 @@ def test_an_attack_that_the_machine_cannot_hold_is_refused_before_it_starts(
     cost = Linkage().estimate(shop.known(0.5, seed=1), release.published)
     # Forty customers by forty pseudonyms, nine numbers of eight bytes each: habits need several epochs.
     assert cost.n_bytes == 40 * 40 * 8 * 9
-    monkeypatch.setattr(attack_choice, "machine_bytes", lambda: cost.n_bytes)
+    monkeypatch.setattr(needs, "machine_bytes", lambda: cost.n_bytes)
     with pytest.raises(InputError, match="fewer customers: linkage would take about"):
         tk.attack(shop.known(0.5, seed=1), release, "linkage")
 

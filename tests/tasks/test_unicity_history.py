@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import tokumei as tk
 from tokumei.cli.commands import COMMANDS, app_with
 from tokumei.core.errors import InputError
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 
 
 def test_command_prints_the_curves_and_draws_them(tmp_path: Path) -> None:

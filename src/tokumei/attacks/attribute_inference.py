@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
-from tokumei.attacks.candidates import CandidateRecords, Candidates, People, classes_of
-from tokumei.attacks.targets import Floats
+from tokumei.attacks.candidates import CandidateRecords, Candidates, Floats, People, classes_of
 from tokumei.attacks.threat_model import ThreatModel, column_of
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator

@@ -1,4 +1,4 @@
-"""`tokumei anonymize`: from an original to a release."""
+"""`tokumei anonymize` and `tokumei compare`: from an original to a release, and several methods on one table."""
 
 from __future__ import annotations
 
@@ -8,15 +8,23 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from tokumei.cli.options import EngineOption, ForceOption, HierarchiesOption, SourceArgument, names, part_options
+from tokumei.cli.options import (
+    EngineOption,
+    ForceOption,
+    HierarchiesOption,
+    SourceArgument,
+    names,
+    part_options,
+    reads_tables,
+)
 from tokumei.cli.output import JsonFlag, show, showing_progress
-from tokumei.cli.reading import reads_tables
 from tokumei.cli.request import HierarchyOption, QiOption, asks, columns_of, hierarchies_of, read_table
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.tasks.request import ReleaseRequest
 
 if TYPE_CHECKING:
-    from tokumei.methods.unseen import Unseen
+    from tokumei.methods.apply import Unseen
+
 
 NOTHING = ReleaseRequest()
 app = typer.Typer(help="Anonymize tables and histories.", no_args_is_help=True)
@@ -73,7 +81,7 @@ def table(
     from tokumei.data.files.formats import check_can_be_written
     from tokumei.data.files.outputs import check_outputs, guarded
     from tokumei.methods.registry import TABLE_ANONYMIZERS
-    from tokumei.tasks.writing import anonymize_to_files, plan_of_files
+    from tokumei.tasks.write_table import anonymize_to_files, plan_of_files
 
     check_can_be_written(out)
     outputs = {"--out": out, "--recipe": recipe, "--rows": rows}
@@ -127,11 +135,10 @@ def apply(
 
     Example: tokumei anonymize apply recipe.json next-month.csv --out release.csv
     """
-    from tokumei.data.files.beside import read_beside
-    from tokumei.data.files.formats import check_can_be_written, write_frame
+    from tokumei.data.files.formats import check_can_be_written, read_beside, write_frame
     from tokumei.data.files.outputs import guarded
-    from tokumei.tasks.apply_recipe import apply as apply_recipe
-    from tokumei.tasks.apply_recipe import recipe_columns
+    from tokumei.tasks.anonymize_table import apply as apply_recipe
+    from tokumei.tasks.anonymize_table import recipe_columns
 
     check_can_be_written(out)
     inputs = [recipe, file, hierarchies, population]
@@ -146,4 +153,55 @@ def apply(
             seed=seed,
         )
         write_frame(result.release.frame, drafts["--out"])
+    show(result.written_to(out), json=json)
+
+
+# What is asked of the rows that are written, and none are.
+ROWS_ALONE = ("keep", "keep_anyway", "keep_order", "reproducible")
+
+
+@reads_tables
+@asks(ReleaseRequest, *ROWS_ALONE)
+def compare(
+    file: SourceArgument,
+    qi: QiOption,
+    hierarchies: HierarchiesOption = None,
+    hierarchy: HierarchyOption = None,
+    request: ReleaseRequest = NOTHING,
+    methods: Annotated[
+        str | None,
+        typer.Option("--methods", metavar="A,B,…", help="Only these; all that generalize but exhaustive if not given."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE.html", help="Write a page with the table and a figure.")
+    ] = None,
+    engine: EngineOption = "local",
+    reading: Reading = AS_IT_IS,
+    force: ForceOption = False,
+    json: JsonFlag = False,
+) -> None:
+    """Run methods on one table, and compare what each found and what it cost.
+
+    By default all that search levels and, since both are measured by it, local recodings with --loss ncp.
+
+    Example: tokumei compare people.csv --qi sex,age --hierarchies hierarchies --k 5 --out compare.html
+    """
+    from tokumei.data.files.outputs import guarded
+    from tokumei.tasks.compare_table import compare_source
+    from tokumei.tasks.goal import known_on_engine
+
+    asked = replace(request, hierarchies=hierarchies_of(hierarchies, hierarchy))
+    read = [file, hierarchies, *columns_of(hierarchy).values(), request.prices, request.population]
+    with showing_progress(), guarded({"--out": out}, inputs=read, pages=["--out"], force=force) as drafts:
+        known = known_on_engine(
+            file,
+            names(qi, "--qi"),
+            engine=engine,
+            reading=reading,
+            hierarchies=asked.hierarchies,
+            numeric=asked.numeric,
+        )
+        result = compare_source(file, known, asked, names(methods, "--methods") if methods else None, engine=engine)
+        if out is not None:
+            result.write_page(drafts["--out"])
     show(result.written_to(out), json=json)

@@ -1,4 +1,4 @@
-"""The catalogue of all parts, for the command line and for docs/catalogue.md."""
+"""`tokumei parts`, and docs/catalogue.md: every method, attack and measure with its options."""
 
 from __future__ import annotations
 
@@ -6,20 +6,58 @@ import inspect
 import sys
 from dataclasses import MISSING
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from tokumei.cli.output import JsonFlag, show
+from tokumei.core.errors import UnknownPart
 from tokumei.core.registry import Registry, part_options
+from tokumei.core.result import Answer, Rows
+
+
+def parts(
+    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="Only this kind.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """List the registered parts by kind, with their options.
+
+    Example: tokumei parts history-attack
+    """
+    known = registries()
+    if kind is not None and kind not in known:
+        raise UnknownPart("kind of part", kind, known)
+    listed = {
+        name: [describe_part(registry, part) for part in registry]
+        for name, registry in known.items()
+        if kind in (None, name)
+    }
+    tables = [
+        Rows(["name", "what it does", "options"], [_row(part) for part in found], name)
+        for name, found in listed.items()
+    ]
+    show(Answer(listed, tables), json=json)
+
+
+def _row(part: dict[str, Any]) -> list[str]:
+    options = [f"{one['name']}={one['default']}" for one in part["options"]]
+    return [part["name"], part["summary"], ", ".join(options) or "–"]
 
 
 def registries() -> dict[str, Registry[Any]]:
     """Return every registry by its kind, in the order data goes through them."""
     from tokumei.attacks.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS, TABLE_ATTACKS
-    from tokumei.contest.registry import EDITIONS
-    from tokumei.hierarchies.registry import BUILDERS
+    from tokumei.contest.edition import EDITIONS
+    from tokumei.hierarchies.hierarchy import BUILDERS
     from tokumei.measures.losses import LOSSES
-    from tokumei.measures.registry import HISTORY_UTILITIES, TABLE_UTILITIES
+    from tokumei.measures.registry import (
+        HISTORY_SAFETY,
+        HISTORY_UTILITIES,
+        RELEASES_SAFETY,
+        ROWS_SAFETY,
+        TABLE_UTILITIES,
+    )
     from tokumei.measures.requirement import SAFETY
-    from tokumei.measures.wider_safety import HISTORY_SAFETY, RELEASES_SAFETY, ROWS_SAFETY
     from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
     from tokumei.predictors.predictor import PREDICTORS
 
@@ -98,6 +136,6 @@ def _option_lines(registry: Registry[Any], name: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    from tokumei.data.files.atomic import write_text
+    from tokumei.data.files.disk import write_text
 
     write_text(sys.argv[1], catalogue())

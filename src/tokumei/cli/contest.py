@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tokumei.cli.edition import leaves
-from tokumei.cli.layout import table_lines
-from tokumei.cli.options import part_options
-from tokumei.cli.output import JsonFlag, screen_width, show, showing_progress
-from tokumei.cli.reading import reads_histories
+from tokumei.cli.options import part_options, reads_histories
+from tokumei.cli.output import JsonFlag, screen_width, show, showing_progress, table_lines
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -58,7 +56,7 @@ def new(
     Example: tokumei contest new my.toml --kind table
     """
     from tokumei.contest.custom.template import template
-    from tokumei.data.files.atomic import write_text
+    from tokumei.data.files.disk import write_text
 
     if kind not in OWN_KINDS:
         raise UnknownPart("kind of contest", kind, OWN_KINDS)
@@ -91,9 +89,9 @@ def prepare(
 
     Example: tokumei contest prepare --edition pwscup2017 --out cup --seed 1 --set n_customers=50
     """
+    from tokumei.contest.checks import plain_source
     from tokumei.contest.phases import prepare as prepare_contest
     from tokumei.contest.setting import source_of
-    from tokumei.contest.source import plain_source
 
     rules = chosen_edition(edition, own, options)
     with showing_progress(), plain_source(source or source_of(rules), reading) as plain:
@@ -173,7 +171,7 @@ def submit(
     Example: tokumei contest submit cup --team alpha my-release
     """
     from tokumei.contest.phases import submit as submit_release
-    from tokumei.contest.simulate import played_release
+    from tokumei.contest.replay import played_release
 
     _check_either(files, played)
     contest = _open(folder)
@@ -232,7 +230,7 @@ def attack(
     Example: tokumei contest attack cup --team beta --target alpha --knowledge 25 my-guess
     """
     from tokumei.contest.phases import attack as attack_release
-    from tokumei.contest.simulate import played_guess
+    from tokumei.contest.replay import played_guess
 
     _check_either(files, played)
     contest = _open(folder)
@@ -290,9 +288,9 @@ def rank(
 
     Example: tokumei contest rank cup --close
     """
+    from tokumei.contest.measures import rank_attackers
+    from tokumei.contest.pages import attacker_table
     from tokumei.contest.phases import close, ranking
-    from tokumei.contest.places import rank_attackers
-    from tokumei.contest.results_page import attacker_table
 
     contest = _open(folder)
     standings = close(contest) if is_closing else ranking(contest)
@@ -307,7 +305,7 @@ def rank(
 
 def chosen_edition(edition: str | None, own: Path | None, options: list[str] | None) -> Edition:
     """Return the edition that was asked for, or the custom contest."""
-    from tokumei.contest.registry import EDITIONS
+    from tokumei.contest.edition import EDITIONS
     from tokumei.contest.setting import read_setting
 
     if (edition is None) == (own is None):
@@ -321,7 +319,7 @@ def chosen_edition(edition: str | None, own: Path | None, options: list[str] | N
 
 def ranking_sections(standings: Sequence[Standing], title: str) -> list[Section]:
     """Return a scoreboard, with further numbers below it where they do not fit beside, and remarks on teams."""
-    from tokumei.contest.results_page import ranking_table
+    from tokumei.contest.pages import ranking_table
 
     columns, rows = ranking_table(standings)
     said = [Sentence(f"{standing.team}: {standing.reason}") for standing in standings if standing.reason]
@@ -344,7 +342,7 @@ def _open(folder: Path) -> Contest:
 
 
 def _state(contest: Contest) -> dict[str, Any]:
-    from tokumei.contest.log import read_log
+    from tokumei.contest.season import read_log
 
     season, lines = contest.season(), read_log(contest.folder)
     return {

@@ -1,4 +1,4 @@
-"""`tokumei data`: clean, make up and describe data."""
+"""`tokumei data` and `tokumei hierarchy`: data cleaned, made up and described; hierarchies built, checked and shown."""
 
 from __future__ import annotations
 
@@ -8,16 +8,24 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import DrawOption, ForceOption, SeedOption, SourceArgument
-from tokumei.cli.output import JsonFlag, show, showing_progress
-from tokumei.cli.reading import reads_histories, reads_tables
+from tokumei.cli.options import (
+    DrawOption,
+    ForceOption,
+    SeedOption,
+    SourceArgument,
+    part_options,
+    reads_histories,
+    reads_tables,
+)
+from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
+from tokumei.cli.output import show as show_result
 from tokumei.core.errors import InputError
-from tokumei.core.result import Answer, Facts, Rows
+from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
-app = typer.Typer(help="Clean, make up and describe data.", no_args_is_help=True)
+data_app = typer.Typer(help="Clean, make up and describe data.", no_args_is_help=True)
 make_app = typer.Typer(help="Make up data, the same for the same seed.", no_args_is_help=True)
-app.add_typer(make_app, name="make")
+data_app.add_typer(make_app, name="make")
 
 OutFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to; made if missing.")]
 
@@ -32,7 +40,7 @@ class FileFormat(StrEnum):
 FormatOption = Annotated[FileFormat, typer.Option("--format", help="File format.")]
 
 
-@app.command("clean-retail")
+@data_app.command("clean-retail")
 @reads_tables
 def clean_retail(
     file: Annotated[Path, typer.Argument(metavar="IN", help="UCI Online Retail as Excel, CSV or Parquet.")],
@@ -72,7 +80,7 @@ def clean_retail(
     show(Answer(result), json=json)
 
 
-@app.command("describe")
+@data_app.command("describe")
 @reads_tables
 def describe(
     file: SourceArgument,
@@ -83,8 +91,8 @@ def describe(
 
     Example: tokumei data describe adult.csv
     """
-    from tokumei.data.describe import FACTS, describe_frame, tell_blanks
     from tokumei.data.files.formats import scan_frame
+    from tokumei.data.table import FACTS, describe_frame, tell_blanks
 
     with showing_progress():
         described = describe_frame(scan_frame(file, reading))
@@ -95,7 +103,7 @@ def describe(
     show(Answer({"file": file, **described}, [facts, table]), json=json)
 
 
-@app.command("draw-knowledge")
+@data_app.command("draw-knowledge")
 @reads_histories
 def draw_knowledge(
     file: Annotated[Path, typer.Argument(metavar="T", help="A history.")],
@@ -144,7 +152,7 @@ def make_retail(
     import polars as pl
 
     from tokumei.data.files.formats import write_frame
-    from tokumei.data.made.retail import make_master, write_retail
+    from tokumei.data.made_retail import make_master, write_retail
 
     history, master = (_new_file(out, name, file_format, force=force) for name in ("history", "master"))
     with showing_progress():
@@ -182,11 +190,9 @@ def make_services(
     """
     from tokumei.data.files.formats import write_frame
     from tokumei.data.files.outputs import guarded
-    from tokumei.data.made.services import make_services as make
-    from tokumei.data.made.services import service_names
-    from tokumei.hierarchies.builders.japan_age import JapanAge
-    from tokumei.hierarchies.builders.japan_prefecture import JapanPrefecture
-    from tokumei.hierarchies.builders.sex import Sex
+    from tokumei.data.made_services import make_services as make
+    from tokumei.data.made_services import service_names
+    from tokumei.hierarchies.builders.people import JapanAge, JapanPrefecture, Sex
     from tokumei.hierarchies.files import write_hierarchy
 
     builders: dict[str, Any] = {"sex": Sex(), "age": JapanAge(), "prefecture": JapanPrefecture()}
@@ -220,7 +226,7 @@ def make_survey(
     Example: tokumei data make survey --seed 1 --out survey/
     """
     from tokumei.data.files.formats import write_frame
-    from tokumei.data.made.survey import make_survey as make
+    from tokumei.data.made_survey import make_survey as make
 
     file = _new_file(out, "survey", file_format, force=force)
     frame = make(rows, seed=seed)
@@ -243,3 +249,123 @@ def _made_folder(folder: Path) -> Path:
         raise InputError.of("a folder, not a file", file=folder)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+hierarchy_app = typer.Typer(help="Build, check and show value hierarchies.", no_args_is_help=True)
+
+HierarchyArgument = Annotated[Path, typer.Argument(metavar="HIERARCHY", help="A hierarchy as CSV.")]
+DataOption = Annotated[
+    str | None, typer.Option("--data", metavar="FILE", help="Data whose values the hierarchy must cover.")
+]
+ColumnOption = Annotated[
+    str | None, typer.Option("--column", help="The column of the data; the hierarchy's name if not given.")
+]
+
+
+@hierarchy_app.command("build")
+@reads_tables
+def build(
+    builder: Annotated[str, typer.Argument(metavar="BUILDER", help="See 'tokumei parts hierarchy-builder'.")],
+    out: Annotated[Path, typer.Option("--out", metavar="OUT.csv", help="File to write.")],
+    data: DataOption = None,
+    column: ColumnOption = None,
+    options: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the builder; repeatable.")
+    ] = None,
+    reading: Reading = AS_IT_IS,
+    force: ForceOption = False,
+    json: JsonFlag = False,
+) -> None:
+    """Build a hierarchy for a column, from its values and a builder.
+
+    Example: tokumei hierarchy build intervals --data adult.csv --column age --set width=5 --out age.csv
+    """
+    from tokumei.data.files.outputs import guarded
+    from tokumei.hierarchies.files import write_hierarchy
+    from tokumei.hierarchies.hierarchy import BUILDERS
+
+    attribute = column or out.stem
+    made = BUILDERS.make_from_text(builder, part_options(options))
+    with guarded({"--out": out}, inputs=[data], force=force) as drafts:
+        values = _values(data, attribute, reading)
+        hierarchy = made.build(attribute, values)
+        write_hierarchy(hierarchy, drafts["--out"])
+    # A builder that looks at the values says what it took them for.
+    told = {"read_as": made.told(attribute, values)} if hasattr(made, "told") else {}
+    result: dict[str, Any] = {
+        "attribute": attribute,
+        "builder": builder,
+        **told,
+        "values_per_level": [len(level) for level in hierarchy.levels],
+        "out": str(out),
+    }
+    show_result(Answer(result), json=json)
+
+
+@hierarchy_app.command("check")
+@reads_tables
+def check(
+    hierarchy: HierarchyArgument,
+    data: DataOption = None,
+    column: ColumnOption = None,
+    reading: Reading = AS_IT_IS,
+    json: JsonFlag = False,
+) -> None:
+    """Check that a hierarchy nests and covers a column; exit 1 if it does not.
+
+    Example: tokumei hierarchy check age.csv --data adult.csv
+    """
+    from dataclasses import asdict
+
+    from tokumei.hierarchies.files import read_hierarchy
+    from tokumei.hierarchies.leaves import check_hierarchy
+
+    attribute = column or hierarchy.stem
+    read = read_hierarchy(hierarchy, attribute, may_cross=True)
+    values = None if data is None else _values(data, attribute, reading)
+    report = check_hierarchy(read, values)
+    is_good = report.is_usable and report.is_nested
+    result: dict[str, Any] = {"file": str(hierarchy), "is_good": is_good, **asdict(report), "remarks": report.remarks}
+    facts = {"file": str(hierarchy), "values per level": report.n_labels}
+    facts |= {"good" if is_good else "not good": " ".join(report.remarks) or "nests and covers"}
+    show_result(Answer(result, [Facts(facts)]), json=json)
+    if not is_good:
+        raise typer.Exit(EXIT_CHECK_FAILED)
+
+
+@hierarchy_app.command("show")
+def show_hierarchy(
+    hierarchy: HierarchyArgument,
+    limit: Annotated[int, typer.Option(min=1, help="Values to show.")] = 20,
+    json: JsonFlag = False,
+) -> None:
+    """Show a hierarchy: how many labels each level has, and its first values.
+
+    Example: tokumei hierarchy show age.csv
+    """
+    from tokumei.hierarchies.files import read_hierarchy
+
+    read = read_hierarchy(hierarchy, hierarchy.stem, may_cross=True)
+    levels = [read.labels_at(level) for level in range(len(read.levels))]
+    sizes = [len(level) for level in read.levels]
+    rows = list(zip(*levels, strict=True))
+    values = {"file": str(hierarchy), "values_per_level": sizes, "values": rows[:limit], "n_values": len(rows)}
+    parts: list[Section] = [Rows([f"level {level} ({size:,})" for level, size in enumerate(sizes)], rows[:limit])]
+    if len(rows) > limit:
+        parts.append(Sentence(f"… and {len(rows) - limit:,} more values (--limit shows more)"))
+    show_result(Answer(values, parts), json=json)
+
+
+def _values(data: str | None, column: str, reading: Reading) -> Any:
+    """Read a column, row by row, since some builders count; none without data, for builders that know their values."""
+    import polars as pl
+
+    from tokumei.data.files.csv import check_has_columns
+    from tokumei.data.files.formats import scan_frame
+    from tokumei.data.table import with_moments_as_text
+
+    if data is None:
+        return pl.Series(column, [], pl.String)
+    rows = scan_frame(data, reading)
+    check_has_columns([column], rows.collect_schema().names(), data)
+    return with_moments_as_text(rows.select(column).collect(), [column])[column]

@@ -86,7 +86,7 @@ def score(
 
 
 def _edition(name: str, options: list[str] | None) -> Edition:
-    from tokumei.contest.registry import EDITIONS
+    from tokumei.contest.edition import EDITIONS
 
     return EDITIONS.make_from_text(name, part_options(options))
 

@@ -9,9 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from tokumei.cli import exchange_desk, exchange_offer
-from tokumei.cli.options import ForceOption, level_pairs, pairs
+from tokumei.cli.options import ForceOption, level_pairs, pairs, reads_tables
 from tokumei.cli.output import JsonFlag, show
-from tokumei.cli.reading import reads_tables
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -82,8 +81,8 @@ def try_levels(
     Example: tokumei exchange try desk/offer.json --levels age=2,prefecture=1
     """
     from tokumei.exchange.offer import read_offer
-    from tokumei.exchange.trying import connections, try_all, try_node
-    from tokumei.predictors.methods.power_law import law_in_words
+    from tokumei.exchange.request import connections, try_all, try_node
+    from tokumei.predictors.power_law import law_in_words
 
     offer, signed = read_offer(file)
     if levels is None:
@@ -121,7 +120,7 @@ def try_levels(
 
 def _tried(offer: Any, tried: list[Any]) -> Rows:
     """Give the table of nodes that were tried."""
-    from tokumei.predictors.quadrants import deciding
+    from tokumei.predictors.predictor import deciding
 
     rows = [
         [
@@ -232,8 +231,7 @@ def verify(
     from tokumei.data.files.keys import fingerprint, read_public
     from tokumei.exchange.desk import DeskFolder
     from tokumei.exchange.offer import read_offer
-    from tokumei.exchange.public_desk import verify_public
-    from tokumei.exchange.verifying import check_answer, verify_desk
+    from tokumei.exchange.watch import check_answer, verify_desk, verify_public
 
     is_desk = path.is_dir()
     offer, signed = read_offer(path / "offer.json" if is_desk else path)

@@ -79,8 +79,7 @@ def serve_requests(
     """
     from tokumei.data.files.keys import read_private
     from tokumei.exchange.desk import DeskFolder
-    from tokumei.exchange.http_transport import ServerAway
-    from tokumei.exchange.transport import Outgoing, serve
+    from tokumei.exchange.transport import Outgoing, ServerAway, serve
 
     signing, opened = read_private(key), DeskFolder(desk)
     transport = _transport(opened, signing, inbox, outbox, server, token_file)
@@ -125,9 +124,9 @@ def learn(
     """
     from tokumei.core.errors import NotAllowed
     from tokumei.data.files.keys import read_private
+    from tokumei.exchange.answer import answers_until_tightening, lesson, refitted, steepened, table_c, tightened
     from tokumei.exchange.desk import DeskFolder, remembered, revise
-    from tokumei.exchange.learning import answers_until_tightening, lesson, refitted, steepened, table_c, tightened
-    from tokumei.predictors.methods.power_law import law_in_words
+    from tokumei.predictors.power_law import law_in_words
 
     opened, signing = DeskFolder(desk), read_private(key)
     made, signed = opened.offer()
@@ -194,10 +193,10 @@ def disclose(
 
     Example: tokumei exchange disclose --desk desk --out given.md
     """
-    from tokumei.data.files.atomic import write_text
+    from tokumei.data.files.disk import write_text
     from tokumei.data.files.outputs import guarded
+    from tokumei.exchange.audit_log import disclosure, disclosure_text
     from tokumei.exchange.desk import DeskFolder
-    from tokumei.exchange.disclosure import disclosure, disclosure_text
 
     opened = DeskFolder(desk)
     made, signed = opened.offer()
@@ -219,8 +218,7 @@ def _transport(
     """Return where requests come from: two folders, or a platform."""
     from tokumei.cli.remote_server import find_server
     from tokumei.core.errors import InputError
-    from tokumei.exchange.http_transport import HttpTransport, read_token
-    from tokumei.exchange.transport import FolderTransport
+    from tokumei.exchange.transport import FolderTransport, HttpTransport, read_token
 
     if server is None:
         if inbox is None or outbox is None:

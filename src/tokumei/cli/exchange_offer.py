@@ -18,15 +18,15 @@ from tokumei.cli.options import (
     SourceArgument,
     level_pairs,
     names,
+    reads_tables,
 )
 from tokumei.cli.output import JsonFlag, show, showing_progress
-from tokumei.cli.reading import reads_tables
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
 from tokumei.core.text import Text
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
-    from tokumei.predictors.quadrants import Rule
+    from tokumei.predictors.predictor import Rule
 
 HIDDEN = ("attack", "refused_fails", "lots", "only_what_occurs", "law", "vetted")
 # Measured on 335 made tables by `benchmarks/exchange.py`: how often the node that the rule allows by least fails.
@@ -141,16 +141,15 @@ def offer(
     Example: tokumei exchange offer people.csv --qi sex,age --hierarchies hierarchies --k 10 --name people --desk desk --key shop.key
     """  # noqa: E501 - an example is one line.
     from tokumei.data.files.keys import read_private, read_public
-    from tokumei.exchange.counted_table import CountedTable
-    from tokumei.exchange.criteria import Criterion, read_criterion
+    from tokumei.exchange.counted_table import CountedTable, Sensitive
+    from tokumei.exchange.documents import Criterion, read_criterion
     from tokumei.exchange.offer import Words
     from tokumei.exchange.offering import OfferTerms
     from tokumei.exchange.opening import open_offer
-    from tokumei.exchange.sensitive import Sensitive
     from tokumei.exchange.sources import SourceRegistry
     from tokumei.hierarchies.lattice import Lattice
-    from tokumei.tasks.hierarchies import told_of_made
-    from tokumei.tasks.offered_hierarchies import offered_hierarchies
+    from tokumei.tasks.predict_table import offered_hierarchies
+    from tokumei.tasks.preparing import told_of_made
 
     signing = read_private(key)
     criteria = [read_criterion(each) for each in criterion] if criterion else [Criterion("own", k)]
@@ -208,7 +207,7 @@ def offer(
 
 def _offered(result: dict[str, Any]) -> dict[str, Any]:
     """Give what a provider reads of a new offer."""
-    from tokumei.predictors.methods.power_law import law_in_words
+    from tokumei.predictors.power_law import law_in_words
 
     found, fails, lots = result["attack"], result["refused_fails"], result["lots"]
     plain = {name: result[name] for name in result if name not in HIDDEN}
@@ -278,8 +277,8 @@ def admit(
     Example: tokumei exchange admit --desk desk --key shop.key --recipient "A university=user.pub:trusted"
     """
     from tokumei.data.files.keys import read_private
-    from tokumei.exchange.admitting import admitted
     from tokumei.exchange.desk import DeskFolder, revise
+    from tokumei.exchange.offer import admitted
 
     opened = DeskFolder(desk)
     made, signed = opened.offer()

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from tokumei.cli.attack_table import (
+from tokumei.cli.history import OriginalOption, OutFormatOption, item_file
+from tokumei.cli.options import (
+    DrawOption,
+    ForceOption,
+    HierarchiesOption,
+    ItemHierarchyOption,
+    SeedOption,
+    names,
+    reads_histories,
+    reads_tables,
+)
+from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.releases import (
     InOrderOption,
     KnownOption,
     KOption,
@@ -22,17 +34,6 @@ from tokumei.cli.attack_table import (
     check_names_nobody,
     told_method,
 )
-from tokumei.cli.history import OriginalOption, OutFormatOption, item_file
-from tokumei.cli.options import (
-    DrawOption,
-    ForceOption,
-    HierarchiesOption,
-    ItemHierarchyOption,
-    SeedOption,
-    names,
-)
-from tokumei.cli.output import JsonFlag, show, showing_progress
-from tokumei.cli.reading import reads_histories, reads_tables
 from tokumei.cli.report import KnowledgeOption, MinutesOption, SampleOption, files_of
 from tokumei.cli.request import HierarchyOption, NumericOption, QiOption, hierarchies_of, read_table
 from tokumei.data.files.reading import AS_IT_IS, Reading

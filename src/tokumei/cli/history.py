@@ -8,9 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
-from tokumei.cli.options import EngineOption, ForceOption, ItemHierarchyOption, SeedOption, names, part_options
+from tokumei.cli.options import (
+    EngineOption,
+    ForceOption,
+    ItemHierarchyOption,
+    SeedOption,
+    names,
+    part_options,
+    reads_histories,
+)
 from tokumei.cli.output import JsonFlag, show, showing_progress
-from tokumei.cli.reading import reads_histories
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -83,8 +90,7 @@ def anonymize_history(
     from tokumei.engines.engine import check_engine
     from tokumei.tasks.anonymize_history import anonymize_history as anonymize
     from tokumei.tasks.anonymize_history import generalizes, steps_of
-    from tokumei.tasks.histories import history_of
-    from tokumei.tasks.history_release import release_sections
+    from tokumei.tasks.histories import history_of, release_sections
 
     if (method is None) == (pipeline is None):
         raise InputError.of("either --method or --pipeline; 'tokumei parts history-anonymizer' lists the methods")
@@ -110,7 +116,7 @@ def anonymize_history(
             raise InputError.of(f"no column to carry, since {form} has no place for it", option="--carry", value=carry)
         if engine != "local":
             check_engine(engine)
-            from tokumei.tasks.write_history import write_history_on_engine
+            from tokumei.tasks.anonymize_history import write_history_on_engine
 
             named = {option.removeprefix("--"): draft for option, draft in drafts.items()}
             how: dict[str, Any] = {"reading": replace(reading, carry=wanted), "form": form, "seed": seed}
@@ -145,12 +151,12 @@ def _plan(
     """Estimate what anonymizing on an engine would take."""
     from tokumei.data.files.outputs import check_outputs
     from tokumei.engines.engine import check_engine
-    from tokumei.tasks.plan_history import plan_history
+    from tokumei.tasks.long_work import plan_history
 
     if engine == "local":
         raise InputError.of("another engine than the local one, whose work can be told before", option="--dry-run")
     check_engine(engine)
-    from tokumei.methods.on_engine.histories import check_engine_can
+    from tokumei.methods.history.on_engine import check_engine_can
 
     check_outputs(outputs, inputs=[file], force=force)
     check_engine_can(steps)
@@ -194,8 +200,8 @@ def measure_history(
 
     Example: tokumei measure history --original T.csv --release AT.csv --set top-items.k=50
     """
-    from tokumei.tasks.history_measures import options_from_text
     from tokumei.tasks.measure_history import measure_history as measure
+    from tokumei.tasks.measure_history import options_from_text
 
     wanted = names(measures, "--measures") if measures else None
     given = options_from_text(options or [], wanted)
@@ -253,7 +259,7 @@ def attack_history(
     from tokumei.data.files.histories import form_of, form_of_release
     from tokumei.data.files.outputs import guarded
     from tokumei.tasks.attack_history import attack_history as run
-    from tokumei.tasks.judge_history import judge_files
+    from tokumei.tasks.attack_history import judge_files
 
     if release is None:
         raise InputError.of("a release", option="--release")
@@ -352,7 +358,7 @@ def judge(
 
     Example: tokumei judge --truth F.csv --published S.csv Fh.csv
     """
-    from tokumei.tasks.judge_history import judge_files
+    from tokumei.tasks.attack_history import judge_files
 
     with showing_progress():
         judged = judge_files(guess, truth, published, reading=reading, engine=engine, p=p, alpha=alpha)
@@ -394,7 +400,7 @@ def knowledge(
     Example: tokumei knowledge T.csv --out knowledge.html
     """
     from tokumei.data.files.outputs import guarded
-    from tokumei.tasks.knowledge_history import knowledge_history
+    from tokumei.tasks.report_history import knowledge_history
 
     asked: dict[str, Any] = {"weight": weight}
     if unicity:
@@ -421,8 +427,7 @@ def item_file(texts: list[str] | None) -> Path | None:
 def _master(path: Path, reading: Reading) -> Any:
     """Read the customers: M of 2017, or a table with the column customer or that which --columns calls so."""
     from tokumei.contest.editions.pwscup2017.files import read_master
-    from tokumei.data.files.beside import read_beside
-    from tokumei.data.files.formats import TEXT_SUFFIXES, format_of
+    from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_beside
     from tokumei.data.files.histories import first_cells
 
     own = reading.columns.get("customer") or "customer"

@@ -1,8 +1,16 @@
-"""`tokumei contest kit|replay|simulate`: what teams get, whether it was all true, and a season without teams."""
+"""`tokumei contest kit`, `make-release`, `make-guess`, `replay` and `simulate`: beside a contest's steps.
+
+A kit is what teams get; a first release and a first guess are made from it, to begin with. Replaying tells whether it
+was all true, and simulating plays a season without teams.
+"""
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,12 +25,87 @@ from tokumei.cli.contest import (
     chosen_edition,
     ranking_sections,
 )
-from tokumei.cli.options import ForceOption, SeedOption
+from tokumei.cli.options import ForceOption, SeedOption, reads_histories
 from tokumei.cli.output import JsonFlag, show, showing_progress
-from tokumei.cli.reading import reads_histories
-from tokumei.core.errors import InputError
+from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.result import Answer, Facts
 from tokumei.data.files.reading import AS_IT_IS, Reading
+
+KitArgument = Annotated[Path, typer.Argument(metavar="KIT", help="The folder of the unpacked kit.")]
+OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to make.")]
+
+
+def make_release(
+    kit: KitArgument,
+    out: OutOption,
+    method: Annotated[str | None, typer.Option("--method", help="A built-in team; the simplest if not given.")] = None,
+    seed: SeedOption = 0,
+    json: JsonFlag = False,
+) -> None:
+    """Make a release as a built-in team does, to begin with.
+
+    Example: tokumei contest make-release kit --out my-release
+    """
+    from tokumei.contest.kit import open_kit
+
+    with showing_progress(), _new_folder(out, kit) as draft:
+        rules, data, _ = open_kit(kit)
+        name = _chosen(method, list(rules.anonymizers()), "anonymizer")
+        rules.anonymize(name, data, draft, seed=seed)
+    show(Answer({"out": str(out), "method": name, "next": f"tokumei contest check {kit} {out}"}), json=json)
+
+
+def make_guess(
+    kit: KitArgument,
+    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The folder of a published release.")],
+    out: OutOption,
+    level: Annotated[str | None, typer.Option("--level", help="Of knowledge; the first if not given.")] = None,
+    method: Annotated[str | None, typer.Option("--method", help="A built-in attack; the simplest if none.")] = None,
+    seed: SeedOption = 0,
+    json: JsonFlag = False,
+) -> None:
+    """Guess at a published release as a built-in attack does, to begin with.
+
+    Example: tokumei contest make-guess kit kit/sample/published --out my-guess
+    """
+    from tokumei.contest.edition import files_in
+    from tokumei.contest.kit import open_kit
+
+    with showing_progress(), _new_folder(out, kit) as draft:
+        rules, data, known = open_kit(kit)
+        levels = rules.terms.knowledge_files
+        chosen = _chosen(level, list(levels), "level of knowledge")
+        name = _chosen(method, list(rules.attacks()), "attack")
+        part = {role.name: known[role.name] for role in levels[chosen]}
+        rules.attack(name, data, part, files_in(release, rules.terms.published_files), draft, seed=seed)
+    facts = {"out": str(out), "method": name} | ({"level": chosen} if chosen else {})
+    show(Answer(facts | {"next": f"tokumei contest check {kit} {out} --published {release}"}), json=json)
+
+
+def _chosen(wanted: str | None, known: list[str], kind: str) -> str:
+    if wanted is not None and wanted not in known:
+        raise UnknownPart(kind, wanted, known)
+    return known[0] if wanted is None else wanted
+
+
+@contextmanager
+def _new_folder(out: Path, kit: Path) -> Iterator[Path]:
+    """Create a folder that gets its name when all is done; an existing one stays."""
+    from tokumei.contest.kit import is_kit
+
+    if not is_kit(kit):
+        raise InputError.of("the folder of an unpacked kit", file=kit)
+    if out.exists():
+        raise InputError.of("a folder that does not exist yet", file=out)
+    if not out.resolve().parent.is_dir():
+        raise InputError.of("a folder that exists", file=out.parent)
+    draft = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.resolve().parent))
+    try:
+        yield draft
+        draft.chmod(0o755)
+        draft.rename(out)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
 
 
 @reads_histories
@@ -42,10 +125,10 @@ def kit(
 
     Example: tokumei contest kit cup --out kit.zip
     """
+    from tokumei.contest.checks import plain_source
     from tokumei.contest.folder import open_contest
     from tokumei.contest.kit import kit_of_contest, kit_of_edition
     from tokumei.contest.setting import source_of
-    from tokumei.contest.source import plain_source
     from tokumei.data.files.outputs import guarded
 
     with showing_progress(), guarded({"--out": out}, inputs=[folder, own, source], force=force) as drafts:
@@ -80,8 +163,8 @@ def replay(
     """
     from dataclasses import asdict
 
+    from tokumei.contest.checks import plain_source
     from tokumei.contest.replay import replay as replay_contest
-    from tokumei.contest.source import plain_source
 
     with showing_progress(), plain_source(source, reading) as plain:
         found = replay_contest(folder, is_quick=is_quick, head=head, source=plain)
@@ -110,11 +193,11 @@ def simulate(
 
     Example: tokumei contest simulate --edition pwscup2017 --teams 8 --customers 100 --out season
     """
+    from tokumei.contest.checks import plain_source
     from tokumei.contest.phases import ranking
+    from tokumei.contest.replay import PAGE
+    from tokumei.contest.replay import simulate as play
     from tokumei.contest.setting import source_of
-    from tokumei.contest.simulate import PAGE
-    from tokumei.contest.simulate import simulate as play
-    from tokumei.contest.source import plain_source
 
     wanted = [*(options or []), *([] if customers is None else [f"n_customers={customers}"])]
     rules = chosen_edition(edition, own, wanted)

@@ -1,9 +1,10 @@
-"""`tokumei serve`: the platform for contests and the exchange."""
+"""What runs a server: `tokumei serve`, `worker`, `user`, `backup` and `restore`."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -79,8 +80,8 @@ def add_user(
 
     configure(data)
     prepare()
-    from tokumei.platform.accounts import second_factor, services
-    from tokumei.platform.accounts.deletion import delete_account
+    from tokumei.platform.accounts import authentication, services
+    from tokumei.platform.accounts.services import delete_account
 
     known = services.find_user(username)
     if known is None and (reset_two_factor or delete):
@@ -92,7 +93,7 @@ def add_user(
         show(Answer({"user": username, "deleted": True}), json=json)
         return
     if known is not None and reset_two_factor:
-        second_factor.switch_off(known)
+        authentication.remove_second_factor(known)
         services.end_sessions(known)
     if known is None and email is None:
         raise InputError.of("--email for a new account", column="NAME", value=username)
@@ -116,7 +117,7 @@ def _name_hosts(host: str) -> None:
 
 def _demo_folder() -> Path:
     """Keep the demo apart from real contests, unless a folder was named."""
-    from tokumei.platform.environment import data_folder
+    from tokumei.platform.start import data_folder
 
     return data_folder() if os.environ.get("TOKUMEI_DATA") else data_folder().with_name("tokumei-demo")
 
@@ -137,3 +138,81 @@ def _rest_of_demo() -> str | None:
     from tokumei.platform.demo.set_up import has_rest
 
     return "tokumei.platform.demo.rest" if has_rest(settings.DATA) else None
+
+
+def worker(
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="DIR", help="The folder of the server's files.")
+    ] = None,
+    processes: Annotated[int | None, typer.Option(min=1, max=64, help="Evaluations to run at once.")] = None,
+) -> None:
+    """Do the server's jobs until stopped: evaluations, the exchange, mail; start as many as wanted, here or elsewhere.
+
+    Workers on other machines need the same DATABASE_URL and the same folder, by a shared file system.
+
+    Example: tokumei worker --data /var/lib/tokumei --processes 4
+    """
+    from tokumei.platform.start import configure_supervisor
+
+    configure_supervisor(data)
+    from django.conf import settings
+
+    from tokumei.platform.processes import job_processes, keep, until_told_to_stop
+
+    is_over = until_told_to_stop()
+    keep(job_processes(processes or settings.JOB_PROCESSES), is_over)
+
+
+DataOption = Annotated[Path | None, typer.Option("--data", metavar="DIR", help="The folder of the platform.")]
+
+
+def backup(
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE.tar.gz|DIR", help="The backup: packed into one file, or a folder.")
+    ],
+    data: DataOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Copy a server's database and files as of one moment, while it runs.
+
+    The backup holds secrets: the truth behind releases, password hashes, the key of sessions. Keep it as the server.
+
+    Example: tokumei backup --out backup.tar.gz --data ./tokumei-data
+    """
+    from tokumei.platform.backup import back_up
+
+    if data is not None:
+        os.environ["TOKUMEI_DATA"] = str(data.expanduser().resolve())
+    with showing_progress():
+        if os.environ.get("TOKUMEI_STORE"):
+            _fetch_from_store()
+        done = back_up(out)
+    show(Answer(asdict(done)), json=json)
+
+
+def restore(
+    backup: Annotated[Path, typer.Argument(metavar="BACKUP", help="What tokumei backup wrote.")],
+    data: Annotated[Path, typer.Option("--data", metavar="DIR", help="A new folder for the platform.")],
+    trust: Annotated[bool, typer.Option("--trust", help="Take a backup that this machine's key did not sign.")] = False,
+    json: JsonFlag = False,
+) -> None:
+    """Put a backup into a new folder, and its database where DATABASE_URL says; replaces nothing.
+
+    Example: tokumei restore backup.tar.gz --data ./restored
+    """
+    from tokumei.platform.restore import restore as put_back
+
+    with showing_progress():
+        done = put_back(backup, data.expanduser().resolve(), is_trusted=trust)
+    show(Answer(asdict(done)), json=json)
+
+
+def _fetch_from_store() -> None:
+    """Bring here what other machines of the server put into the store."""
+    from tokumei.platform.start import configure
+
+    configure()
+    from tokumei.platform.backup import LEFT_OUT
+    from tokumei.platform.files.shared import fetch_all
+
+    fetch_all(but=[name.removeprefix("files/") for name in LEFT_OUT if name.startswith("files/")])

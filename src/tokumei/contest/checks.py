@@ -1,20 +1,35 @@
-"""What the checks of purchase histories share: reading a submitted file, and faults that name the rule they break."""
+"""What contests with purchase histories share: their data, the files that are handed in, the faults in them.
+
+Purchases are a shop's real ones, sampled, or made-up ones. Submitted files are read here, and faults name the rule they
+break. Some attacks guess a table of pseudonyms: one cell for each customer and month.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import datetime
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
 
+import numpy as np
 import polars as pl
 
 from tokumei.contest.edition import Rule
 from tokumei.core.errors import LISTED_FAULTS, FaultList, InputError
-from tokumei.core.wording import counted
-from tokumei.data.files.columns import ColumnType
-from tokumei.data.files.csv import TextFrame
-from tokumei.data.files.strict import StrictFile
+from tokumei.core.seeds import generator
+from tokumei.core.text import counted
+from tokumei.data.files.csv import TextFrame, find_delimiter, first_bytes, header_names, write_csv
+from tokumei.data.files.disk import check_is_file
+from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame
+from tokumei.data.files.histories import read_history, write_history_table
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.files.strict import ColumnType, StrictFile
+from tokumei.data.history import History
+from tokumei.data.made_retail import make_retail
+from tokumei.data.online_retail import SPELLINGS, clean_retail, to_history
 
 ALIKE, ALIKE_JA = "All lines end alike, in \\r\\n or in \\n", "改行は \\r\\n か \\n のどちらかに統一し"
 FILE_FORM = Rule(
@@ -59,7 +74,7 @@ Parameters = Mapping[str, Any] | Callable[[int], Mapping[str, Any]]
 NO_PARAMETERS: Mapping[str, Any] = {}
 
 
-def read_rows(form: StrictFile, path: Path) -> TextFrame:
+def read_submitted_rows(form: StrictFile, path: Path) -> TextFrame:
     """Read the cells of a submitted file as text; what is wrong with its form is told as a fault of that rule."""
     try:
         return form.read_text(path)
@@ -177,3 +192,73 @@ class RowFaults:
     def raise_if_any(self) -> None:
         """Raise one InputError that lists the first faults in the order of the file."""
         self.faults.raise_if_any()
+
+
+# The twelve months of the contests; Online Retail goes on for nine days more.
+FIRST_DAY, LAST_DAY = datetime.date(2010, 12, 1), datetime.date(2011, 11, 30)
+# Every release of UCI spells this column alike.
+TELLING_COLUMN = SPELLINGS["StockCode"][0]
+
+
+def sample_purchases(source: Path | None, n_customers: int, *, seed: int) -> History:
+    """Return a sample of customers' purchases in the twelve months: from the source, or made up without one."""
+    if source is None:
+        return History.of(make_retail(n_customers, seed=seed), name="T")
+    rows = read_purchases(source).kept.filter(pl.col("date").is_between(FIRST_DAY, LAST_DAY))
+    customers = rows["customer"].unique().sort()
+    if not 1 <= n_customers <= len(customers):
+        expected = f"from 1 to the {len(customers):,} customers of the source"
+        raise InputError.of(expected, file=source, option="n_customers", value=n_customers)
+    drawn = generator(seed, "contest", "customers").choice(len(customers), n_customers, replace=False)
+    chosen = customers.gather(np.sort(drawn))
+    return History(rows.filter(pl.col("customer").is_in(chosen.implode())), "T")
+
+
+@contextmanager
+def plain_source(source: Path | None, reading: Reading) -> Iterator[Path | None]:
+    """Provide a source as every edition reads it: as it is, or converted to a plain table.
+
+    The same file and reading give the same bytes, by which a replay knows the source again. Where columns are named, or
+    how dates are written, the source is a history.
+    """
+    if reading == AS_IT_IS:
+        yield source
+        return
+    if source is None:
+        raise InputError.of("a source, which is read so", option="source", value=", ".join(reading.as_dict()))
+    with TemporaryDirectory() as folder:
+        plain = Path(folder) / f"{source.name}.csv"
+        if reading.columns or reading.date_format or reading.format:
+            write_history_table(read_history(source, reading), plain)
+        else:
+            write_csv(read_frame(source, reading), plain)
+        try:
+            yield plain
+        except InputError as error:
+            # The copy is gone when the message is read.
+            faults = [replace(one, file=str(source)) if one.file == str(plain) else one for one in error.faults]
+            raise InputError(faults, error.n_faults) from error
+
+
+def read_purchases(path: Path) -> History:
+    """Read a contest's T, a table with the columns of a history, or Online Retail as UCI has it, cleaned."""
+    check_is_file(path)
+    if format_of(path) in TEXT_SUFFIXES:
+        head = first_bytes(path)
+        is_raw = TELLING_COLUMN in header_names(head, find_delimiter(head))
+        return to_history(clean_retail(read_frame(path))) if is_raw else read_history(path)
+    frame = read_frame(path)
+    return to_history(clean_retail(frame)) if TELLING_COLUMN in frame.columns else read_history(path)
+
+
+Attack = TypeVar("Attack")
+# The option of attacks that may else name one customer for several pseudonyms.
+EACH_ONCE = "each_once"
+
+
+def for_a_table(attack: Attack) -> Attack:
+    """Return the attack that names each customer once a month, since a table has one cell for that."""
+    part: Any = attack
+    has_option = is_dataclass(part) and any(field.name == EACH_ONCE for field in fields(part))
+    found: Attack = replace(attack, **{EACH_ONCE: True}) if has_option else attack  # type: ignore[type-var]
+    return found

@@ -10,6 +10,8 @@ digits. Files go by the names that the edition gives them, such as `T` or `AT`; 
 | organizer  | publish    | `publish`: what attackers see, and the truth that stays secret   |
 | team       | attack     | submits `guess_files`: `check_guess`, then `judge`               |
 | organizer  | close      | `rank`                                                           |
+
+`EDITIONS` has them by name.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tokumei.core.errors import InputError
+from tokumei.core.registry import Registry
 from tokumei.core.text import Text
 
 # Which of a team's releases counts.
@@ -335,3 +338,10 @@ def files_in(folder: Path, roles: Sequence[FileRole]) -> dict[str, Path]:
             raise InputError.of(Text("the file {file}: {what}", file=role.file_name, what=role.holds), file=folder)
         found[role.name] = path
     return found
+
+
+EDITIONS: Registry[Edition] = Registry(
+    "edition",
+    "tokumei.contest.editions",
+    {f"{name}.edition": [name] for name in ("pwscup2015", "pwscup2016", "pwscup2017", "pwscup2018")},
+)

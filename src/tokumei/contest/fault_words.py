@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from tokumei.core.errors import Fault
 from tokumei.core.text import Text
-from tokumei.report.japanese_errors import SAID
+from tokumei.reports.japanese_errors import SAID
 
 # By the form of what was expected, as the checks have it, with the same {names}.
 JAPANESE: Mapping[str, str] = {

@@ -28,13 +28,10 @@ from functools import cached_property
 from pathlib import Path
 
 from tokumei.contest.edition import ContestTerms, Edition, FileRole, files_in
-from tokumei.contest.log import Log, locked_log, read_log
-from tokumei.contest.season import PlayedGuess, PlayedRelease, Season
-from tokumei.contest.secret import Secret, public_digest
-from tokumei.contest.setting import SETTING, read_counts, read_setting
+from tokumei.contest.season import Log, PlayedGuess, PlayedRelease, Season, locked_log, read_log
+from tokumei.contest.setting import SETTING, Secret, public_digest, read_counts, read_setting
 from tokumei.core.errors import InputError, NotFound, PromiseBroken
-from tokumei.core.text import Text
-from tokumei.core.wording import counted
+from tokumei.core.text import Text, counted
 
 PUBLIC, SECRET, RANKING = "public", "secret", "ranking.json"
 # The first time that a zip file can hold. Real times would tell which file was made first.

@@ -16,12 +16,12 @@ from pathlib import Path
 from tokumei.contest.custom.edition import CustomEdition
 from tokumei.contest.edition import LATEST, Edition, FileRole, files_in
 from tokumei.contest.folder import PUBLIC, Contest, files_below
-from tokumei.contest.rules_page import Language, rules_text
+from tokumei.contest.pages import Language, rules_text
 from tokumei.contest.season import ATTACK, CLOSED
 from tokumei.contest.setting import SETTING, read_setting, with_counts, write_setting
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name, part_options
-from tokumei.data.files.atomic import atomic_path
+from tokumei.data.files.disk import atomic_path
 
 
 @dataclass(frozen=True)

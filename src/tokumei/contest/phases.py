@@ -21,14 +21,12 @@ from typing import Any
 
 from tokumei.contest.edition import Edition, Files, GuessScore, OpenFiles, ReleaseScore, Standing, files_in
 from tokumei.contest.folder import PUBLIC, RANKING, SECRET, Contest, files_below, move, seal, take_in
-from tokumei.contest.log import start_log
-from tokumei.contest.season import ATTACK, CLOSED, PlayedGuess, Season
-from tokumei.contest.secret import Secret, public_digest
-from tokumei.contest.setting import SETTING, source_of, with_counts, write_setting
+from tokumei.contest.season import ATTACK, CLOSED, PlayedGuess, Season, start_log
+from tokumei.contest.setting import SETTING, Secret, public_digest, source_of, with_counts, write_setting
 from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError, NotAllowed
 from tokumei.core.progress import step
-from tokumei.data.files.atomic import atomic_path, write_text
+from tokumei.data.files.disk import atomic_path, write_text
 
 
 @dataclass(frozen=True)

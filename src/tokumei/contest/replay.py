@@ -1,22 +1,44 @@
-"""Replaying a contest: every file, score, verdict and place is worked out again and held against the log."""
+"""Contests played again, and seasons without teams.
+
+Replaying works out every file, score, verdict and place again and holds them against the log.
+
+A simulated season has the built-in anonymizers as teams, met by every built-in attack, through the real phases.
+
+A team is an anonymizer; where there are more teams than anonymizers, the anonymizers play again with other seeds. The
+attacks are played by the house, one attacker for each built-in attack, at every level of knowledge, on every release.
+So no team is spared the attack that it would have played itself, and no attacker needs to know which attack is best.
+"""
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tokumei.contest.edition import Edition, files_in
 from tokumei.contest.folder import PUBLIC, RANKING, SECRET, Contest, files_below, open_contest
-from tokumei.contest.log import LOG, LogLine, read_log
-from tokumei.contest.phases import judge_guess, publish_release, ranking_text
-from tokumei.contest.season import Season
-from tokumei.contest.secret import public_digest
+from tokumei.contest.pages import attack_matrix_svg, results_page, utility_and_safety_svg
+from tokumei.contest.phases import (
+    attack,
+    close,
+    judge,
+    judge_guess,
+    prepare,
+    publish,
+    publish_release,
+    ranking_text,
+    submit,
+)
+from tokumei.contest.season import LOG, LogLine, Season, read_log
+from tokumei.contest.setting import public_digest
 from tokumei.core.chain import canonical
-from tokumei.core.errors import InputError, PromiseBroken, TokumeiError
+from tokumei.core.errors import InputError, PromiseBroken, TokumeiError, UnknownPart
 from tokumei.core.progress import step
+from tokumei.data.files.disk import write_text
 
 # The steps that may write the ranking.
 RANKS = ("close", "disqualify", "readmit")
@@ -217,3 +239,90 @@ def _first_difference(found: Any, told: Any, at: str = "") -> str:
             if canonical(one) != canonical(other):
                 return _first_difference(one, other, f"{at}[{place}]")
     return f"{at + ': ' if at else ''}{canonical(found)} when worked out again, {canonical(told)} in the log"
+
+
+HOUSE = "house-"
+PAGE, STANDINGS, ATTACKS = "results.html", "standings.svg", "attacks.svg"
+
+
+def simulate(
+    edition: Edition,
+    folder: Path | str,
+    *,
+    n_teams: int,
+    seed: int,
+    source: Path | None = None,
+) -> Contest:
+    """Play a whole contest in a folder, from preparing it to closing it, and write a page of its results."""
+    if n_teams < 1:
+        raise InputError.of("at least 1 team", option="teams", value=n_teams)
+    contest = prepare(edition, folder, seed=seed, source=source)
+    teams = team_names(edition, n_teams)
+    with step("anonymizing", n_teams) as bar:
+        for team, name in teams.items():
+            with played_release(contest, name, team) as release:
+                submit(contest, team, release)
+            bar.advance()
+    publish(contest)
+    pairs = [(target, name) for target in teams for name in edition.attacks()]
+    with step("attacking", len(pairs)) as bar:
+        for target, name in pairs:
+            for level in contest.terms.knowledge_files:
+                with played_guess(contest, name, f"{HOUSE}{name}", target, level) as guess:
+                    attack(contest, f"{HOUSE}{name}", target, guess, knowledge=level)
+            bar.advance()
+    judge(contest)
+    close(contest)
+    write_results(contest, f"A simulated season of {n_teams} teams, each a built-in anonymizer (seed {seed}).")
+    return contest
+
+
+def team_names(edition: Edition, n_teams: int) -> dict[str, str]:
+    """Name the teams after the anonymizers that they play."""
+    anonymizers = list(edition.anonymizers())
+    teams = {}
+    for number in range(n_teams):
+        name, turn = anonymizers[number % len(anonymizers)], number // len(anonymizers)
+        teams[f"{name}-{turn + 1}" if turn else name] = name
+    return teams
+
+
+@contextmanager
+def played_release(contest: Contest, name: str, team: str) -> Iterator[Path]:
+    """Create a folder with the release that a built-in anonymizer makes for a team."""
+    season = contest.season()
+    season.check_may_submit(team)
+    _check_known(name, contest.edition.anonymizers(), "anonymizer")
+    with tempfile.TemporaryDirectory() as folder:
+        seed = contest.key.seed("play", "release", team, season.n_releases(team))
+        contest.edition.anonymize(name, contest.data_files(season), Path(folder), seed=seed)
+        yield Path(folder)
+
+
+@contextmanager
+def played_guess(contest: Contest, name: str, attacker: str, target: str, level: str) -> Iterator[Path]:
+    """Create a folder with the guess that a built-in attack makes from public files only."""
+    season = contest.season()
+    season.check_may_attack(attacker, target, level)
+    _check_known(name, contest.edition.attacks(), "attack")
+    known = files_in(contest.path(PUBLIC, "knowledge"), contest.terms.knowledge_files[level])
+    data, published = contest.data_files(season), contest.published_files(season, target)
+    with tempfile.TemporaryDirectory() as folder:
+        seed = contest.key.seed("play", "guess", attacker, target, level, season.n_guesses_by(attacker))
+        contest.edition.attack(name, data, known, published, Path(folder), seed=seed)
+        yield Path(folder)
+
+
+def write_results(contest: Contest, introduction: str) -> None:
+    """Write the page of results and its figures beside the log."""
+    season = contest.season()
+    entries = season.entries()
+    standings = contest.edition.rank(entries)
+    results_page(contest.terms, entries, standings, introduction=introduction).write(contest.path(PAGE))
+    write_text(contest.path(STANDINGS), utility_and_safety_svg(entries, standings))
+    write_text(contest.path(ATTACKS), attack_matrix_svg(entries, standings, contest.terms.attack_rule))
+
+
+def _check_known(name: str, known: Sequence[str], kind: str) -> None:
+    if name not in known:
+        raise UnknownPart(kind, name, known)

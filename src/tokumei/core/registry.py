@@ -1,17 +1,16 @@
-"""Parts by name: every metric, attack, anonymizer and edition.
+"""Parts by name: every measure, attack, method and edition.
 
-A part is one file in its room that defines one frozen dataclass, whose fields are its options. The file's
-name is the part's name: `attacks/same_day.py` holds `SameDay`, registered as `same-day`. Files are found by
-looking, and imported only when asked for. Other packages add parts by an entry point in the room's group:
+A part is a frozen dataclass whose fields are its options. A registry lists the names of its parts by the module that
+has them; the class of `same-day` is `SameDay`. A module is imported only when one of its parts is asked for. Other
+packages add parts by an entry point in the registry's group:
 
-    [project.entry-points."tokumei.attacks"]
+    [project.entry-points."tokumei.attacks.history"]
     my-attack = "my_package.my_attack:MyAttack"
 """
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import re
 import types
 import typing
@@ -22,8 +21,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from tokumei.core.errors import DuplicatePart, InputError, UnknownPart, nearest
-from tokumei.core.text import Text
-from tokumei.core.wording import choice_of
+from tokumei.core.text import Text, choice_of
 
 P = TypeVar("P")
 
@@ -51,35 +49,26 @@ class Option:
 
 
 class Registry(Generic[P]):
-    """The parts of one kind: built-in files of a package, and entry points of others."""
+    """The parts of one kind: built-in ones by module, and the entry points of others.
+
+    parts: by the name of a module of the package, the names of the parts that it has.
+    group: of entry points; the package's name if not given.
+    """
 
     def __init__(
-        self,
-        kind: str,
-        package: str,
-        *,
-        group: str | None = None,
-        module: str | None = None,
-        presets: Mapping[str, str] | None = None,
+        self, kind: str, package: str, parts: Mapping[str, Sequence[str]], *, group: str | None = None
     ) -> None:
         self.kind = kind
         self.package = package
+        self.parts = parts
         self.group = group or package
-        # Where parts are folders of files, the file that has the part itself.
-        self.module = module
-        # Parts whose classes stand together in a module of another name.
-        self.presets = presets or {}
 
     @cached_property
     def _found(self) -> dict[str, str | EntryPoint]:
-        """Where each part is, by name; nothing is imported but the package itself."""
-        found: dict[str, str | EntryPoint] = {}
-        folder = importlib.import_module(self.package)
-        for module in pkgutil.iter_modules(folder.__path__):
-            if module.ispkg == (self.module is not None) and not module.name.startswith("_"):
-                path = [self.package, module.name, *([self.module] if self.module else [])]
-                found[module.name.replace("_", "-")] = ".".join(path)
-        found |= {name: f"{self.package}.{module}" for name, module in self.presets.items()}
+        """Where each part is, by name; nothing is imported."""
+        found: dict[str, str | EntryPoint] = {
+            name: f"{self.package}.{module}" for module, names in self.parts.items() for name in names
+        }
         for point in entry_points(group=self.group):
             if point.name in found:
                 raise DuplicatePart(f"Two parts claim the {self.kind} name '{point.name}'; one is {point.value}.")
@@ -145,7 +134,7 @@ def make_part_from_text(part: type[P], options: Mapping[str, str], *, kind: str,
 
 
 def class_name(name: str) -> str:
-    """Return the class that a part's file must define: `same-day` → `SameDay`."""
+    """Return the name of a part's class: `same-day` → `SameDay`."""
     return "".join(word[:1].upper() + word[1:] for word in name.split("-"))
 
 

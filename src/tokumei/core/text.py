@@ -1,12 +1,13 @@
 """Sentences that keep their form and what stands in it, so that they can be said in another language.
 
-Nobody has to recognize an English sentence again: whoever shows it asks for the form.
+Nobody has to recognize an English sentence again: whoever shows it asks for the form. Numbers with their nouns, and
+lists to choose from, are worded alike everywhere.
 """
 
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 
@@ -68,3 +69,21 @@ def from_json(found: dict[str, Any]) -> Any:
         return found
     values = {name: from_json(one) if isinstance(one, dict) else one for name, one in found["values"].items()}
     return Text(found["said"], **values)
+
+
+def counted(n: int, noun: str, plural: str | None = None) -> Text:
+    """Format a count with its noun; give the plural where it does not take an s.
+
+    >>> counted(1, "row"), counted(2000, "row"), counted(0, "class", "classes")
+    ('1 row', '2,000 rows', '0 classes')
+    """
+    return Text(f"{{n:,}} {noun if n == 1 else plural or noun + 's'}", n=n)
+
+
+def choice_of(names: Iterable[object]) -> Text:
+    """List the names of which one is expected.
+
+    >>> choice_of(["first", "best"])
+    'one of first, best'
+    """
+    return Text("one of {names}", names=", ".join(map(str, names)))

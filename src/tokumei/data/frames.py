@@ -1,9 +1,13 @@
-"""Whatever holds columns, as a Polars frame: pandas and Arrow objects are accepted wherever a frame is."""
+"""Whatever holds columns, as a Polars frame: pandas and Arrow objects are accepted wherever a frame is.
+
+Some names Polars would take for patterns, and some columns have cells that are no single values: both are told here.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +15,36 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.result import NUMBERED_PANDAS
-from tokumei.data.names import check_no_patterns
+
+PLAIN_NAME = "a name other than * or ^…$, which stand for several columns at once"
+
+
+def is_pattern(name: str) -> bool:
+    """Whether Polars takes a name for all columns, or for those that a regular expression finds."""
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
+
+
+def check_no_patterns(names: Iterable[str], **where: Any) -> None:
+    """Refuse a table with such a name: wherever it is mentioned, other columns would be taken too."""
+    for name in names:
+        if is_pattern(name):
+            raise InputError.of(PLAIN_NAME, value=name, **where)
+
+
+SINGLE = "a column of text, numbers, dates or true and false"
+
+
+def is_single(kind: pl.DataType) -> bool:
+    """Whether a cell of the type is one value: no list or the like, and nothing without a text of its own."""
+    return not kind.is_nested() and kind not in (pl.Binary, pl.Duration, pl.Object)
+
+
+def check_single(schema: Mapping[str, pl.DataType], columns: Iterable[str], name: str) -> None:
+    """Refuse columns whose cells are not."""
+    for column in columns:
+        if not is_single(schema[column]):
+            raise InputError.of(SINGLE, file=name, column=column, value=schema[column])
+
 
 MIDNIGHT = dt.time(0)
 

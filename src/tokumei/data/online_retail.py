@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
-from tokumei.data.files.columns import add_value_faults
+from tokumei.data.files.strict import add_value_faults
 from tokumei.data.history import History
 
 # The releases of UCI, and those who copied them, spell the columns in these ways.

@@ -1,19 +1,26 @@
 """Chance that every engine draws alike: numbers and names that a key and a row decide, and nothing else.
 
-A seed gives each purpose a key of 128 bits; the MD5 of the key and of what names a row are four numbers below 2³². As
-a function of a secret key nobody has told it from chance, all engines have it, and one block of it costs a quarter of a
+A seed gives each purpose a key of 128 bits; the MD5 of the key and of what names a row are four numbers below 2³². As a
+function of a secret key nobody has told it from chance, all engines have it, and one block of it costs a quarter of a
 microsecond. Neither the order of rows, nor how they are divided, nor the engine changes a draw.
 
 Whole numbers stay below 2⁶³ and floats are computed in one order, so that results agree to the last bit.
+
+Of histories, numbers stand beside the rows. They are drawn here as the rows are read, so that an engine reads a column
+where it would compute a digest. The generator counts (Philox, by Salmon, Moraes, Dror and Shaw, 2011): any run of rows
+is drawn without those before it, and however the rows are divided each gets the same numbers.
 """
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import ibis
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 # Of one draw, in bits and in hexadecimal digits.
@@ -104,3 +111,96 @@ def at_least(value: Any, least: Any) -> Any:
 def between(value: Any, least: Any, most: Any) -> Any:
     """Cut a value at two ends."""
     return ibis.least(at_least(value, least), most)
+
+
+def place(group: Any, order: Sequence[Any]) -> Any:
+    """Count up the rows of each group, or all rows for None, in an order that leaves no two alike, from 0."""
+    return ibis.row_number().over(ibis.window(group_by=group, order_by=list(order))).cast("int64")
+
+
+def beside(value: Any, group: Any, order: Sequence[Any]) -> tuple[Any, Any]:
+    """Return the values of the next and the previous row in the same group; missing where there is none."""
+    within = ibis.window(group_by=group, order_by=list(order))
+    return value.lead().over(within), value.lag().over(within)
+
+
+NUMBER = "tokumei_number"
+
+
+def once_each(rows: pl.DataFrame, compute: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.DataFrame:
+    """Compute on the distinct rows, and return the result for each row.
+
+    >>> rows = pl.DataFrame({"customer": ["a", "a", None, "a"]})
+    >>> once_each(rows, lambda some: some.select(n=pl.col("customer").str.len_chars()))["n"].to_list()
+    [1, 1, None, 1]
+    """
+    if rows.is_empty():
+        return compute(rows)
+    run = rows.to_struct().rle_id()
+    heads = rows.filter(run != run.shift(1, fill_value=run[-1] + 1))
+    distinct = heads.unique(maintain_order=True)
+    numbered = distinct.with_row_index(NUMBER)
+    number = heads.join(numbered, on=rows.columns, how="left", nulls_equal=True, maintain_order="left")[NUMBER]
+    return compute(distinct).select(pl.all().gather(number.gather(run)))
+
+
+# Numbers of 64 bits that the generator gives at each step of its counter; of each the halves are two draws.
+A_STEP = 4
+# The column of what a basket has in common.
+BASKET = "drawn_basket"
+
+
+def drawn_numbers(key: str, first: int, n: int) -> npt.NDArray[np.uint64]:
+    """Draw 64 bits for each of n rows, from a number of a row on, by a key of 32 hexadecimal digits.
+
+    >>> key = "00112233445566778899aabbccddeeff"
+    >>> drawn_numbers(key, 0, 10).tolist()[7:] == drawn_numbers(key, 7, 3).tolist()
+    True
+    """
+    bits = np.random.Philox(key=int(key, 16), counter=first // A_STEP)
+    numbers: npt.NDArray[np.uint64] = bits.random_raw(first % A_STEP + n)[first % A_STEP :]
+    return numbers
+
+
+@dataclass(frozen=True)
+class DrawnBeside:
+    """What is drawn for the rows of a history before any of them is changed."""
+
+    # How many numbers from 0 to 2³² − 1 of each row, one or two, by their key.
+    of_rows: Mapping[str, int] = field(default_factory=dict)
+    # The key of one that all that a customer bought on a day has in common; none where it is empty.
+    basket_key: str = ""
+
+    @property
+    def row_columns(self) -> list[str]:
+        """The columns of what is drawn for each row."""
+        return [name for key in self.of_rows for name in self.columns_of(key)]
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that stand beside the rows."""
+        return [*self.row_columns, *([BASKET] if self.basket_key else [])]
+
+    def columns_of(self, key: str) -> list[str]:
+        """Name the columns of one key."""
+        return [f"drawn_{key[:16]}_{at}" for at in range(self.of_rows[key])]
+
+    def for_rows(self, first: int, n: int) -> pl.DataFrame:
+        """Draw for a run of rows, from a number of a row on."""
+        columns: dict[str, npt.NDArray[np.uint64]] = {}
+        for key in self.of_rows:
+            numbers = drawn_numbers(key, first, n)
+            halves = (numbers >> np.uint64(BITS), numbers & np.uint64(2**BITS - 1))
+            columns |= dict(zip(self.columns_of(key), halves, strict=False))
+        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.UInt64)).cast(pl.UInt32)
+
+    def added_to(self, rows: pl.DataFrame, first: int) -> pl.DataFrame:
+        """Add what is drawn to rows from a number on, of customers and dates as whole numbers."""
+        rows = rows.hstack(self.for_rows(first, rows.height))
+        if not self.basket_key:
+            return rows
+        return rows.hstack(once_each(rows.select("date", "customer"), self._for_baskets))
+
+    def _for_baskets(self, baskets: pl.DataFrame) -> pl.DataFrame:
+        digits = digests_here(self.basket_key, baskets["date"], baskets["customer"]).str.head(DIGITS)
+        return digits.str.to_integer(base=16, dtype=pl.UInt32).alias(BASKET).to_frame()

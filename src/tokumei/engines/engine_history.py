@@ -12,8 +12,7 @@ import polars as pl
 
 from tokumei.core.seeds import key_of
 from tokumei.data.history_columns import SCHEMA, check_none_absent
-from tokumei.engines.chance import BASKET
-from tokumei.engines.draws import Draws, either, whole_number
+from tokumei.engines.draws import BASKET, Draws, either, whole_number
 from tokumei.engines.staging import Staged
 
 # Columns that a row loses when it is deleted; what tells its place stays.

@@ -13,16 +13,13 @@ import polars as pl
 from polars._typing import MaintainOrderJoin
 
 from tokumei.core.progress import step
-from tokumei.data.files.formats import scan_frame, write_file_or_folder
-from tokumei.data.files.parquet import scan_in_turn
+from tokumei.data.files.disk import is_folder
+from tokumei.data.files.formats import scan_frame, scan_in_turn, write_file_or_folder
 from tokumei.data.files.reading import AS_IT_IS, Reading
-from tokumei.data.files.source import is_folder
 from tokumei.data.frames import as_lazy
-from tokumei.engines.engine import NO_LABEL, WritePlan
-from tokumei.engines.kept_work import kept_work, name_of_part
-from tokumei.engines.made_rows import write_made
-from tokumei.engines.recoding import ClassRecoding, Recoding
-from tokumei.engines.shuffling import write_shuffled, write_slices_shuffled
+from tokumei.engines.class_counts import ClassRecoding, Recoding
+from tokumei.engines.engine import NO_LABEL, WritePlan, kept_work, name_of_part
+from tokumei.engines.writing import write_made, write_shuffled, write_slices_shuffled
 
 # So many rows of ten columns take a third of a gigabyte as numbers; of more rows groups are counted as they are read.
 MOST_ROWS_AT_ONCE = 4_000_000

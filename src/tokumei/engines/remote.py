@@ -20,20 +20,25 @@ import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
 from tokumei.core.text import Text
-from tokumei.data.files.atomic import atomic_path
-from tokumei.data.files.csv import check_header, find_delimiter, first_bytes, header_names
-from tokumei.data.files.encodings import find_encoding, is_utf8
-from tokumei.data.files.formats import TEXT_SUFFIXES, read_frame, write_file_or_folder
+from tokumei.data.files.csv import check_header, find_delimiter, first_bytes, has_blanks_after, header_names
+from tokumei.data.files.disk import atomic_path, blocks, is_gzip
+from tokumei.data.files.formats import (
+    TEXT_SUFFIXES,
+    base_folder,
+    is_glob,
+    part_files,
+    partition_of,
+    read_frame,
+    scan_parquet,
+    write_file_or_folder,
+)
 from tokumei.data.files.layout import check_layout
-from tokumei.data.files.parquet import base_folder, is_glob, part_files, partition_of, scan_parquet
 from tokumei.data.files.reading import AS_IT_IS, Reading
-from tokumei.data.files.source import blocks, is_gzip
-from tokumei.data.files.trimming import has_blanks_after
+from tokumei.data.files.text_bytes import find_encoding, is_utf8
 from tokumei.data.frames import as_frame
-from tokumei.engines.engine import NO_LABEL, WritePlan, without_password
-from tokumei.engines.kept_work import kept_work, name_of_part
-from tokumei.engines.made_rows import write_made
-from tokumei.engines.recoding import ClassRecoding, Recoding
+from tokumei.engines.class_counts import ClassRecoding, Recoding
+from tokumei.engines.engine import NO_LABEL, WritePlan, kept_work, name_of_part, without_password
+from tokumei.engines.writing import write_made
 
 
 def connect_remote(address: str) -> RemoteEngine:

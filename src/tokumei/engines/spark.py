@@ -18,11 +18,10 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.data.files.atomic import atomic_path
-from tokumei.data.files.parquet import base_folder, part_files
+from tokumei.data.files.disk import atomic_path
+from tokumei.data.files.formats import base_folder, part_files
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame
-from tokumei.engines.made_rows import Ints, dealt_out, lines_of
 from tokumei.engines.remote import (
     RemoteEngine,
     checked_schema,
@@ -32,6 +31,7 @@ from tokumei.engines.remote import (
     is_plain_csv,
     with_text_for_nothing,
 )
+from tokumei.engines.writing import Ints, dealt_out, lines_of
 
 SPARK_SETTINGS = {
     "spark.log.level": "ERROR",

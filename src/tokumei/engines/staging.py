@@ -17,7 +17,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
-from tokumei.data.files.atomic import write_text
+from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import PARQUET, TEXT_SUFFIXES, format_of, scan_frame
 from tokumei.data.files.histories import (
     TABLE,
@@ -40,7 +40,7 @@ from tokumei.data.history_columns import (
     read_columns_of_history,
     written_amounts,
 )
-from tokumei.engines.chance import DrawnBeside
+from tokumei.engines.draws import DrawnBeside
 
 BLOCK_ROWS = 1_000_000
 FACTS = "facts.json"

@@ -23,7 +23,7 @@ from typing import Any
 
 from tokumei.core.chain import Link, canonical, digest_of
 from tokumei.core.errors import InputError, NotAllowed
-from tokumei.data.files.atomic import atomic_path, write_text
+from tokumei.data.files.disk import atomic_path, write_text
 from tokumei.data.files.keys import PrivateKey, write_secret
 from tokumei.exchange.answer import REFUSED, WAITING, Answered, Desk, Given, Joint, answer
 from tokumei.exchange.audit_log import AuditLog, LogHead

@@ -20,21 +20,35 @@ refused, and since only published things decide it, everybody can tell beforehan
 
 That values were merged tells that not both halves of their group have k rows (`predict.margin`). So a label may hold a
 merged group whole, or lie within one half of it: then its rows can all be put on one value, or are known anyway.
+
+A joint node that is not decomposable with the published tables can still be given where a finer node is and holds k as
+well: whoever knew the finer one could show no small class, and so can nobody who knows less. That finer node, the first
+found with fewest classes, is the joint node's *cover*. It is what must hold, predicted and counted.
+
+Since an offer comes from somebody else, and may be made to mislead, published knowledge is held against itself: whether
+it can be that of a table at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import heapq
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import islice
+from typing import Any, Literal
 
 import numpy as np
 
+from tokumei.core.text import Text, choice_of
+from tokumei.exchange.documents import Fields
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice, Node
 from tokumei.predictors.fitted_margins import FittedMargins
-from tokumei.predictors.halving import halving_tree
-from tokumei.predictors.margin import Ints, Margin, common_coarsening
-from tokumei.predictors.predictor import Fitted
+from tokumei.predictors.margins import SPREADS
+from tokumei.predictors.one_way import Ints, Margin, common_coarsening, halving_tree
+from tokumei.predictors.predictor import Fitted, Prediction, Rule, is_served
 
 Partitions = Mapping[int, Ints]
 """A table: by attribute (by its number) the part of each value that occurs; an attribute that it lacks is absent."""
@@ -192,3 +206,155 @@ def _both(one: Ints, other: Ints) -> Ints:
 
 def _without(tables: Sequence[Mapping[int, bytes]], index: int) -> list[Mapping[int, bytes]]:
     return [*tables[:index], *tables[index + 1 :]]
+
+
+Zone = Literal["allowed", "discretion", "refused"]
+Why = Literal["", "small", "small together", "discretion", "published"]
+
+WHY_PUBLISHED = "with what the offer publishes it could show small classes"
+# Looking further takes longer than a user waits. To predict a cover takes ten times as long as to find one.
+MOST_NODES = 15
+MOST_COVERS = 2
+
+
+@dataclass(frozen=True)
+class Zoned:
+    """The zone of a joint node, why it is no better, and its cover: the node itself where that is decomposable."""
+
+    zone: Zone
+    why: Why
+    cover: Node
+
+
+def find_zone(
+    lattice: Lattice,
+    node: Node,
+    k: int,
+    *,
+    predict: Callable[[Node], Prediction],
+    can_join: Callable[[Node], bool],
+    has_discretion: bool,
+    rule: Rule = "low",
+) -> Zoned:
+    """Find the zone of a joint node at k, by the best of its covers."""
+    if _zone(predict(node), k, has_discretion, rule) == "refused":
+        return Zoned("refused", "small", node)
+    discretion: Node | None = None
+    for cover in islice(_covers(lattice, node, can_join), MOST_COVERS):
+        zone = _zone(predict(cover), k, has_discretion, rule)
+        if zone == "allowed":
+            return Zoned("allowed", "", cover)
+        if zone == "discretion":
+            discretion = discretion or cover
+    return Zoned("refused", "published", node) if discretion is None else Zoned("discretion", "discretion", discretion)
+
+
+def sentence(why: Why, judged: Prediction, k: int, rule: Rule) -> str:
+    """Put the reason for a zone in words, with the number that decided; empty where nothing stands in the way."""
+    if why in ("", "published"):
+        return WHY_PUBLISHED if why else ""
+    # Rounded down, lest 9.7 be said to be 10 and below it.
+    numbers = {"predicted": math.floor(judged.k), "low": math.floor(judged.low), "k": k}
+    if rule == "k":
+        decided = Text("predicted {predicted:,}, which is below {k:,}", **numbers)
+    else:
+        decided = Text("predicted {predicted:,}, its low end {low:,} is below {k:,}", **numbers)
+    if why == "small together":
+        return Text("together with what is out it tells more classes: {decided}", decided=decided)
+    return Text("{decided}: the provider decides", decided=decided) if why == "discretion" else decided
+
+
+def _covers(lattice: Lattice, node: Node, can_join: Callable[[Node], bool]) -> Iterator[Node]:
+    """Yield the node and finer ones that are decomposable with what is published, those with fewest classes first."""
+    waiting, seen = [(lattice.class_count(node), node)], {node}
+    for _ in range(MOST_NODES):
+        if not waiting:
+            return
+        _, finest = heapq.heappop(waiting)
+        if can_join(finest):
+            yield finest
+            continue
+        for finer in lattice.finer_neighbors(finest):
+            if finer not in seen:
+                seen.add(finer)
+                heapq.heappush(waiting, (lattice.class_count(finer), finer))
+
+
+def _zone(prediction: Prediction, k: int, has_discretion: bool, rule: Rule) -> Zone:
+    if is_served(prediction, k, by=rule):
+        return "allowed"
+    return "discretion" if has_discretion and prediction.k >= k else "refused"
+
+
+KNOWN_PREDICTORS = ("margins", "power-law")
+
+
+def check_knowledge(lattice: Lattice, fields: Fields) -> None:
+    """Refuse knowledge that no table has: numbers that are none, groups without rows, tables that do not add up."""
+    method = fields.text("method", most=100)
+    if method not in KNOWN_PREDICTORS:
+        raise fields.fault(f"a predictor whose publication can be checked: {', '.join(KNOWN_PREDICTORS)}", "method")
+    fields.number("caution", least=1e-9, most=0.5)
+    if method == "margins":
+        _check_margins(lattice, fields)
+    else:
+        fields.number("alpha", least=1e-9, most=1e15)
+        fields.number("beta", least=-100, most=100)
+        fields.number("spread", least=0, most=100)
+        fields.number("middle", least=-100, most=100)
+        fields.number("extent", least=1e-9, most=1e12)
+        fields.whole("n_sampled", least=2)
+        fields.number("epsilon", least=1e-6, most=100)
+    fields.done()
+
+
+def _check_margins(lattice: Lattice, fields: Fields) -> None:
+    fields.whole("k_p", least=1)
+    if fields.number("spread", least=0, most=max(SPREADS)) not in SPREADS:
+        raise fields.fault(choice_of(f"{each:g}" for each in SPREADS), "spread")
+    attributes = fields.inside("attributes")
+    sizes = {name: _group_sizes(attributes, name) for name in lattice.attributes}
+    attributes.done()
+    if len({sum(each) for each in sizes.values()}) > 1:
+        raise fields.fault("equally many rows for each attribute", "attributes")
+    for table in fields.objects("tables"):
+        _check_table(table, sizes)
+
+
+def _group_sizes(attributes: Fields, name: str) -> list[int]:
+    """Return the rows of each group of an attribute's values; the values are looked up when they are used."""
+    groups = attributes.items(name)
+    is_sound = bool(groups) and all(
+        isinstance(group, list)
+        and len(group) == 2
+        and isinstance(group[0], list)
+        and bool(group[0])
+        and all(leaf is None or isinstance(leaf, str) for leaf in group[0])
+        and _is_count(group[1], 0)
+        for group in groups
+    )
+    if not is_sound:
+        raise attributes.fault("groups of values, each with the number of its rows", name)
+    return [group[1] for group in groups]
+
+
+def _check_table(table: Fields, sizes: dict[str, list[int]]) -> None:
+    names, parts, rows = table.texts("attributes"), table.items("parts"), table.items("rows")
+    if len(set(names)) != 2 or not set(names) <= set(sizes) or len(parts) != 2:
+        raise table.fault("two attributes, and parts for each", "attributes")
+    is_grid = bool(rows) and all(isinstance(row, list) and len(row) == len(rows[0]) for row in rows)
+    if not is_grid or not all(_is_count(each, 0) for row in rows for each in row):
+        raise table.fault("rows of counts, equally long", "rows")
+    counts = np.array(rows, np.int64)
+    for axis, (name, part) in enumerate(zip(names, parts, strict=True)):
+        if not (isinstance(part, list) and len(part) == len(sizes[name]) and all(_is_count(each, 0) for each in part)):
+            raise table.fault(f"a part for each of the {len(sizes[name])} groups of {name}", "parts")
+        if set(part) != set(range(counts.shape[axis])):
+            raise table.fault(f"the {counts.shape[axis]} parts of {name}, numbered from 0", "parts")
+        if not np.array_equal(np.bincount(part, sizes[name]), counts.sum(axis=1 - axis)):
+            raise table.fault(f"counts that add up to those of {name}", "rows")
+    table.done()
+
+
+def _is_count(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= 10**12

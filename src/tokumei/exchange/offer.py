@@ -1,11 +1,14 @@
-"""An offer: all that a provider publishes of a table, so that others can tell by themselves what they can have."""
+"""An offer: all that a provider publishes of a table, so that others can tell by themselves what they can have.
+
+Users are listed in it by their keys: by which criterion each is served, and who may ask at all.
+"""
 
 from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -13,18 +16,14 @@ from typing import Any
 from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
 from tokumei.core.text import Text
 from tokumei.data.files.keys import PrivateKey
-from tokumei.exchange.criteria import Criterion, check_distinct, criterion_of
-from tokumei.exchange.documents import Fields, Signed, read_signed, sign
-from tokumei.exchange.joint import joiner, joint_node
-from tokumei.exchange.knowledge import check_knowledge
-from tokumei.exchange.sensitive import Sensitive, sensitive_of
-from tokumei.exchange.zones import Zoned, find_zone
+from tokumei.exchange.counted_table import Sensitive, sensitive_of
+from tokumei.exchange.documents import Criterion, Fields, Signed, check_distinct, criterion_of, read_signed, sign
+from tokumei.exchange.joint import Zoned, check_knowledge, find_zone, joiner, joint_node
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice, Node
 from tokumei.predictors.fitted_margins import FittedMargins
-from tokumei.predictors.methods.power_law import FittedPowerLaw
-from tokumei.predictors.predictor import Fitted, Prediction, from_knowledge
-from tokumei.predictors.quadrants import Rule, deciding
+from tokumei.predictors.power_law import FittedPowerLaw
+from tokumei.predictors.predictor import Fitted, Prediction, Rule, deciding, from_knowledge
 
 KIND, VERSION = "offer", 2
 NONCE_LENGTH = 32
@@ -365,3 +364,18 @@ def _read_hierarchy(fields: Fields) -> Hierarchy:
         raise fields.fault("a last level of one label", "levels")
     fields.done()
     return hierarchy
+
+
+def admitted(
+    offer: Offer, offer_digest: str, recipients: Iterable[Recipient], *, without: Collection[str] = ()
+) -> Offer:
+    """Return the next revision of an offer, with added recipients and without those of some keys.
+
+    One whose key is listed already is listed anew.
+    """
+    new = tuple(recipients)
+    gone = {*without, *(one.key for one in new)}
+    listed = (*(one for one in offer.recipients if one.key not in gone), *new)
+    after = replace(offer, recipients=listed, revision=offer.revision + 1, previous=offer_digest)
+    check_offer(after)
+    return after

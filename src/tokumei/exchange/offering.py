@@ -23,28 +23,16 @@ import polars as pl
 from tokumei.core.chain import digest_of
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
-from tokumei.core.text import Text
-from tokumei.core.wording import choice_of
+from tokumei.core.text import Text, choice_of
 from tokumei.engines.class_counts import SIZE, ClassCounts
-from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.criteria import Criterion, check_distinct
-from tokumei.exchange.knowledge import KNOWN_PREDICTORS
-from tokumei.exchange.noise import drawn, extra_steps, noisy_ks, small_nodes, stepped
-from tokumei.exchange.offer import (
-    NONCE_LENGTH,
-    STEEPEST,
-    FirstRelease,
-    Lots,
-    Offer,
-    Recipient,
-    Words,
-    check_offer,
-)
+from tokumei.exchange.counted_table import CountedTable, drawn, extra_steps, noisy_ks, small_nodes, stepped
+from tokumei.exchange.documents import Criterion, check_distinct
+from tokumei.exchange.joint import KNOWN_PREDICTORS
+from tokumei.exchange.offer import NONCE_LENGTH, STEEPEST, FirstRelease, Lots, Offer, Recipient, Words, check_offer
 from tokumei.hierarchies.lattice import Lattice, Node
-from tokumei.predictors.methods.margins import Margins
-from tokumei.predictors.methods.power_law import PowerLaw
-from tokumei.predictors.predictor import Knowledge
-from tokumei.predictors.quadrants import Rule
+from tokumei.predictors.margins import Margins
+from tokumei.predictors.power_law import PowerLaw
+from tokumei.predictors.predictor import Knowledge, Rule
 
 # The slope is published, so it says no more than it must: it is one of these.
 SLOPES = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.0, 4.0, 6.0, 9.0, 14.0, STEEPEST)

@@ -8,18 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.core.errors import InputError, NotAllowed
-from tokumei.core.text import Text
-from tokumei.core.wording import counted
+from tokumei.core.text import Text, counted
 from tokumei.data.files.keys import PrivateKey
 from tokumei.engines.class_counts import SIZE
 from tokumei.exchange.attack import Found, attack
-from tokumei.exchange.cells import MOST_CELLS, CellSpace, cell_counts
-from tokumei.exchange.counted_table import CountedTable
+from tokumei.exchange.counted_table import CountedTable, secret_of
 from tokumei.exchange.desk import DeskFolder, open_desk
-from tokumei.exchange.noise import secret_of
 from tokumei.exchange.offer import Offer, Words
 from tokumei.exchange.offering import Gamma, OfferTerms, make_offer, measured_gamma, odds, read_release
-from tokumei.exchange.public_knowledge import PublishedCounts
+from tokumei.exchange.public_knowledge import MOST_CELLS, CellSpace, PublishedCounts, cell_counts
 from tokumei.exchange.sources import Before, SourceRegistry, people_of, place_of
 
 

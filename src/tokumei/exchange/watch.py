@@ -1,4 +1,10 @@
-"""Looking over many offers (the thesis's section 7.4): copies, tampering, and partners for joint studies.
+"""What anybody can check: one desk, one answer, and many offers side by side.
+
+The public half of a desk is a folder like the provider's own, without `private/`: offer, revisions, first release and
+public log. Whoever has it can check all that was published, and with an answer of their own that the log is still the
+one they were told of.
+
+Over many offers one can see copies, tampering, and partners for joint studies (the thesis's section 7.4).
 
 A formula is made from uniform hierarchies, so that formulas of different tables can be compared where the tables
 themselves cannot. Two offers with nearly one formula and the same class counts are one table offered twice, or a copy
@@ -24,14 +30,126 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.chain import digest_of
-from tokumei.core.wording import counted
+from tokumei.core.errors import PromiseBroken
+from tokumei.core.text import counted
+from tokumei.data.files.disk import check_is_file
+from tokumei.data.files.keys import fingerprint
 from tokumei.engines.class_counts import SIZE
-from tokumei.exchange.offer import Offer
+from tokumei.exchange.audit_log import AuditLog, LogHead, check_reaches
+from tokumei.exchange.desk import ANSWER, VERSION, DeskFolder, commitment, public_part
+from tokumei.exchange.documents import Fields, read_signed
+from tokumei.exchange.offer import Offer, read_offer
 from tokumei.exchange.offering import read_release
+from tokumei.exchange.request import REQUEST, request_of
+from tokumei.exchange.request import VERSION as REQUEST_VERSION
 from tokumei.exchange.same_people import BY_CHANCE, chance_of_all
 from tokumei.hierarchies.lattice import Node
 from tokumei.predictors.fitted_margins import FittedMargins
-from tokumei.predictors.methods.power_law import FittedPowerLaw
+from tokumei.predictors.power_law import FittedPowerLaw
+
+# In the order in which a reader looks at them; the revisions are a folder.
+PUBLIC_FILES = ("offer.json", "first-release.csv", "public.jsonl", "public.head.json")
+REVISIONS = "revisions"
+
+
+def verify_public(folder: Path) -> dict[str, Any]:
+    """Check all that is public of an offer; PromiseBroken names what is wrong."""
+    desk = DeskFolder(folder)
+    offer, signed = desk.offer()
+    links = desk.public_log.read(signed.key)
+    told = [str(link.payload.get("offer")) for link in links if link.payload.get("what") == "offer"]
+    if told != _check_revisions(folder, signed.key) or told[-1:] != [signed.digest]:
+        raise PromiseBroken("The revisions are not those that the log tells of.")
+    check_first_release(offer, check_is_file(folder / "first-release.csv").read_bytes())
+    outcomes = [link.payload.get("outcome") for link in links]
+    return {
+        "revision": offer.revision,
+        "lines": len(links),
+        "served": outcomes.count("served"),
+        "refused": outcomes.count("refused"),
+    }
+
+
+def check_first_release(offer: Offer, content: bytes) -> None:
+    """Refuse a first release that is not the one that was offered."""
+    if digest_of(content) != offer.first_release.digest:
+        raise PromiseBroken("first-release.csv is not the one that was offered.")
+
+
+def _check_revisions(folder: Path, key: str) -> list[str]:
+    """Return the digests of the revisions, each of which follows the one before and is signed by the same key."""
+    digests: list[str] = []
+    for path in sorted((folder / REVISIONS).glob("*.json")):
+        offer, signed = read_offer(path)
+        if signed.key != key:
+            raise PromiseBroken(f"{path.name}: signed by {fingerprint(signed.key)}, not by the provider.")
+        if offer.revision != len(digests) + 1 or offer.previous != (digests[-1] if digests else ""):
+            raise PromiseBroken(f"{path.name}: does not follow on the revision before.")
+        digests.append(signed.digest)
+    return digests
+
+
+def verify_desk(desk: DeskFolder) -> dict[str, Any]:
+    """Check offer, revisions, both logs and every release that was given; PromiseBroken names what is wrong."""
+    offer, signed = desk.offer()
+    public, private = desk.public_log.read(signed.key), desk.private_log.read(signed.key)
+    told = [link.payload["offer"] for link in public if link.payload["what"] == "offer"]
+    if told != list(desk.digests().values()) or told[-1] != signed.digest:
+        raise PromiseBroken("The revisions are not those that the log tells of.")
+    if [public_part(link.payload) for link in private] != [dict(link.payload) for link in public]:
+        raise PromiseBroken("The public log and the private one do not tell the same.")
+    if digest_of((desk.folder / "first-release.csv").read_bytes()) != offer.first_release.digest:
+        raise PromiseBroken("first-release.csv is not the one that was offered.")
+    for link in private:
+        if digest := link.payload.get("release_file"):
+            path = desk.release_path(digest)
+            if not path.is_file() or digest_of(path.read_bytes()) != digest:
+                raise PromiseBroken(f"{path.name}: is missing or not as it was given.")
+    n_served = sum(link.payload.get("outcome") == "served" for link in public)
+    n_refused = sum(link.payload.get("outcome") == "refused" for link in public)
+    return {"revision": offer.revision, "lines": len(public), "served": n_served, "refused": n_refused}
+
+
+def check_answer(
+    path: Path,
+    provider: str,
+    public_log: Path | None = None,
+    *,
+    request: Path | None = None,
+    release: Path | None = None,
+) -> dict[str, Any]:
+    """Check an answer against the provider's key, the request that it is to, the release that came with it, and a log.
+
+    PromiseBroken names what does not fit.
+    """
+    signed = read_signed(path, ANSWER, VERSION)
+    if signed.key != provider:
+        raise PromiseBroken(f"{path}: signed by {fingerprint(signed.key)}, not by the provider.")
+    fields = Fields(signed.body, str(path))
+    result: dict[str, Any] = {"outcome": fields.text("outcome", one_of=["served", "refused", "waiting"])}
+    asked = None
+    if request is not None:
+        asked = read_signed(request, REQUEST, REQUEST_VERSION)
+        if asked.digest != fields.text("request", most=64):
+            raise PromiseBroken(f"{path}: is not the answer to {request}.")
+        result["request"] = asked.digest
+    if release is not None:
+        if digest_of(check_is_file(release).read_bytes()) != fields.text("release", most=64):
+            raise PromiseBroken(f"{release}: is not the release that the answer tells of.")
+        result["release"] = signed.body["release"]
+    if signed.body.get("log") is None or public_log is None:
+        return result
+    head = fields.inside("log")
+    links = AuditLog(public_log).lines()
+    told = LogHead(head.whole("number"), head.text("hash", most=64))
+    check_reaches(links, told, public_log.name)
+    says = links[told.number - 1].payload
+    if (says.get("request"), says.get("outcome")) != (signed.body["request"], result["outcome"]):
+        raise PromiseBroken(f"{public_log.name}, line {told.number}: tells of another answer.")
+    if asked is not None and says.get("release") != commitment(request_of(asked).nonce, str(signed.body["release"])):
+        raise PromiseBroken(f"{public_log.name}, line {told.number}: tells of another release.")
+    return result | {"log_line": told.number}
+
 
 FirstReleases = Sequence[Sequence[int]]
 """For each offer the rows of each class of its first release; none where it is not at hand."""

@@ -1,4 +1,4 @@
-"""How the values of one attribute are generalized, level by level.
+"""How the values of one attribute are generalized, level by level, and the builders of hierarchies by name.
 
 | level 0 | level 1 | level 2 |
 |---------|---------|---------|
@@ -6,8 +6,8 @@
 | 27      | 20–29   | *       |
 | 31      | 30–39   | *       |
 
-Level 0 holds the values themselves. Levels usually nest, each coarser than the one before; where they do not
-(age in three bands and in five), the two levels are simply not comparable.
+Level 0 holds the values themselves. Levels usually nest, each coarser than the one before; where they do not (age in
+three bands and in five), the two levels are simply not comparable.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
-from tokumei.core.text import Text
-from tokumei.core.wording import counted
-from tokumei.engines.recoding import Recoding
+from tokumei.core.registry import Registry
+from tokumei.core.text import Text, counted
+from tokumei.engines.class_counts import Recoding
 
 SUPPRESSED = "*"
 
@@ -274,3 +275,28 @@ def _direct_steps(order: npt.NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
     """For each level the ones reached from it directly, given the whole strict order."""
     through_another = (order.astype(np.int64) @ order.astype(np.int64)) > 0
     return tuple(tuple(int(level) for level in np.flatnonzero(row)) for row in order & ~through_another)
+
+
+class Builder(Protocol):
+    """Makes the hierarchy of one column; its fields are its options."""
+
+    def build(self, attribute: str, values: pl.Series) -> Hierarchy:
+        """Make the hierarchy of an attribute with these values.
+
+        Values may repeat and be missing. The hierarchy holds every value that is not missing, perhaps more,
+        and its last level is a single `*`. A value that the builder cannot place is an InputError.
+        """
+        ...
+
+
+BUILDERS: Registry[Builder] = Registry(
+    "hierarchy builder",
+    "tokumei.hierarchies.builders",
+    {
+        "dates": ["calendar", "decades"],
+        "from_data": ["from-data"],
+        "groups": ["nested-yaml", "ordered-groups", "prefix"],
+        "intervals": ["intervals", "magnitudes"],
+        "people": ["japan-age", "japan-prefecture", "sex"],
+    },
+)

@@ -30,7 +30,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import LISTED_FAULTS, Fault, InputError
-from tokumei.engines.recoding import no_label, read_as
+from tokumei.engines.class_counts import no_label, read_as
 from tokumei.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchies.labels import LONGEST_LABEL, NumberRange, read_range, set_members
 from tokumei.hierarchies.leaves import leaf_texts, read_number, unreadable

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tokumei.core.errors import InputError
-from tokumei.core.text import Text
-from tokumei.core.wording import counted
+from tokumei.core.text import Text, counted
 from tokumei.hierarchies.hierarchy import Hierarchy
 
 Node = tuple[int, ...]

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.attacks.verdict import JUDGE, MET, NOT_MEASURED, NOT_MET, judge_scores
-from tokumei.inspection.legal_case import Finding, LegalCase
+from tokumei.attacks.registry import JUDGE, MET, NOT_MEASURED, NOT_MET, judge_scores
+from tokumei.inspection.legal import Finding, LegalCase
 
 IDENTIFYING = (
     *("person-name", "address", "email", "phone", "user-name", "free-text", "mixed", "url", "unique-text", "plate"),

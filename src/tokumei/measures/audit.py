@@ -10,24 +10,12 @@ from tokumei.core.score import Score
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.requirement import MISSING_IS_A_VALUE, sensitive_histogram
-from tokumei.measures.safety._distances import natural_indices
-from tokumei.measures.safety._population import PopulationMatch
-from tokumei.measures.safety._sensitive import SensitiveValues
-from tokumei.measures.safety.alpha_k import AlphaK
-from tokumei.measures.safety.beta_likeness import BetaLikeness
-from tokumei.measures.safety.breach_risk import BreachRisk
-from tokumei.measures.safety.delta_disclosure import DeltaDisclosure
-from tokumei.measures.safety.delta_presence import DeltaPresence
-from tokumei.measures.safety.journalist_risk import JournalistRisk
-from tokumei.measures.safety.k_anonymity import KAnonymity
-from tokumei.measures.safety.k_map import KMap
-from tokumei.measures.safety.l_diversity import LDiversity
-from tokumei.measures.safety.marketer_risk import MarketerRisk
-from tokumei.measures.safety.mean_class_size import MeanClassSize
-from tokumei.measures.safety.prosecutor_risk import ProsecutorRisk
-from tokumei.measures.safety.t_closeness import TCloseness
-from tokumei.measures.safety.uniques import Uniques
-from tokumei.measures.safety.x_y_anonymity import XYAnonymity
+from tokumei.measures.safety.class_sizes import KAnonymity, MeanClassSize, Uniques
+from tokumei.measures.safety.closeness import BetaLikeness, DeltaDisclosure, TCloseness, natural_indices
+from tokumei.measures.safety.diversity import AlphaK, LDiversity, XYAnonymity
+from tokumei.measures.safety.population import DeltaPresence, KMap, PopulationMatch
+from tokumei.measures.safety.risks import BreachRisk, JournalistRisk, MarketerRisk, ProsecutorRisk
+from tokumei.measures.safety.sensitive_values import SensitiveValues
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The losses of generalized tables, and the form in which a search uses them.
+"""The losses of generalized tables, the form in which a search uses them, and those of class sizes alone.
 
 Every loss of a node is a sum of two parts: its *rise*, what generalizing all records to the node costs, and its
 *penalty*, what suppressing some of them adds. Generalizing further never lowers the rise. So a search that knows the
@@ -95,7 +95,15 @@ class SizeLoss(Protocol):
 
 Loss = CellLoss | SizeLoss
 
-LOSSES: Registry[Loss] = Registry("table loss", "tokumei.measures.loss")
+LOSSES: Registry[Loss] = Registry(
+    "table loss",
+    "tokumei.measures",
+    {
+        "cell_losses": ["dis", "entropy", "ncp", "prec", "price"],
+        "losses": ["average-class-size", "discernibility"],
+    },
+    group="tokumei.measures.loss",
+)
 
 
 def is_cell_loss(loss: Loss) -> bool:
@@ -110,3 +118,77 @@ def loss_score(loss: Loss, value: float, n_rows: int, shares: Mapping[str, float
     # One record alone has nothing to lose, but a score needs two ends.
     worst = worst if worst > best else best + 1
     return Score(loss.name, min(max(value, best), worst), best=best, worst=worst, inputs={"shares": dict(shares or {})})
+
+
+@dataclass(frozen=True)
+class AverageClassSize:
+    """Records per class: 1 if all are apart, N if none is.
+
+    All suppressed records together count as one class, since none of them can be told from another. The average is over
+    classes, not over records, so that one large class weighs no more than a small one. It is the average class size of
+    LeFevre, DeWitt and Ramakrishnan (2006), not divided by k.
+
+    Example: six records in classes of 3, 1, 1 and 1 lose 6/4 = 1.5. With the three single records suppressed there are
+    two classes, one kept and one of those suppressed: 6/2 = 3.
+    """
+
+    name: ClassVar[str] = "average-class-size"
+    # Fewer suppressed records may mean fewer classes as well, so that the difference to the rise can grow.
+    penalty_shrinks: ClassVar[bool] = False
+
+    def rise(self, sizes: Sizes, n_rows: int) -> float:
+        """Return the records per class if nothing is suppressed."""
+        return n_rows / max(1, len(sizes))
+
+    def least_rise(self, n_classes: Floats, n_rows: int) -> Floats:
+        """Return the records per class."""
+        return n_rows / n_classes
+
+    def penalty(self, kept: Sizes, suppressed: Sizes, n_rows: int) -> float:
+        """Return what joining the suppressed classes adds."""
+        joined = len(kept) + (len(suppressed) > 0)
+        return n_rows / max(1, joined) - n_rows / max(1, len(kept) + len(suppressed))
+
+    def least_penalty(self, n_suppressed: Floats, k: int, n_rows: int) -> Floats:  # noqa: ARG002
+        """Return 0: all suppressed records may have been one class before."""
+        return np.zeros_like(n_suppressed)
+
+    def ends(self, n_rows: int) -> tuple[float, float]:
+        """From every record alone to all in one class."""
+        return 1.0, float(n_rows)
+
+
+@dataclass(frozen=True)
+class Discernibility:
+    """Sum of |class|² over the classes, plus N for each suppressed record: N if all are apart, N² if none is.
+
+    A record costs the number of records it looks like, itself among them, and a suppressed one looks like all N. Large
+    classes weigh by their square, so that of equally many classes those of equal size lose least (Bayardo and Agrawal
+    2005).
+
+    Example: six records in classes of 3, 2 and 1 lose 9 + 4 + 1 = 14. With the single record suppressed it is
+    9 + 4 + 6 = 19.
+    """
+
+    name: ClassVar[str] = "discernibility"
+    penalty_shrinks: ClassVar[bool] = True
+
+    def rise(self, sizes: Sizes, n_rows: int) -> float:  # noqa: ARG002 - the form that a search calls.
+        """Return the sum of squares."""
+        return float(sizes @ sizes)
+
+    def least_rise(self, n_classes: Floats, n_rows: int) -> Floats:
+        """Return the sum of squares of classes of equal size, which is the least."""
+        return n_rows**2 / n_classes
+
+    def penalty(self, kept: Sizes, suppressed: Sizes, n_rows: int) -> float:  # noqa: ARG002
+        """Return N for each suppressed record, instead of the square its class had."""
+        return float(n_rows * suppressed.sum() - suppressed @ suppressed)
+
+    def least_penalty(self, n_suppressed: Floats, k: int, n_rows: int) -> Floats:
+        """Return N less the largest class for each record."""
+        return n_suppressed * max(0, n_rows - (k - 1))
+
+    def ends(self, n_rows: int) -> tuple[float, float]:
+        """From every record alone to all in one class."""
+        return float(n_rows), float(n_rows) ** 2

@@ -21,8 +21,7 @@ import numpy.typing as npt
 from tokumei.core.errors import InputError
 from tokumei.core.registry import Registry, part_name
 from tokumei.core.score import Score
-from tokumei.engines.class_counts import ClassCounts, Histogram
-from tokumei.engines.recoding import Recoding
+from tokumei.engines.class_counts import ClassCounts, Histogram, Recoding
 
 Holds = npt.NDArray[np.bool_]
 
@@ -149,7 +148,17 @@ def value_shares(counts: ClassCounts, column: str) -> dict[Any, float]:
     return dict(zip(histogram.values.to_list(), shares.tolist(), strict=True))
 
 
-SAFETY: Registry[Requirement] = Registry("safety measure", "tokumei.measures.safety")
+SAFETY: Registry[Requirement] = Registry(
+    "safety measure",
+    "tokumei.measures.safety",
+    {
+        "class_sizes": ["k-anonymity", "mean-class-size", "uniques"],
+        "closeness": ["beta-likeness", "delta-disclosure", "t-closeness"],
+        "diversity": ["alpha-k", "l-diversity", "x-y-anonymity"],
+        "population": ["delta-presence", "k-map"],
+        "risks": ["breach-risk", "journalist-risk", "marketer-risk", "prosecutor-risk"],
+    },
+)
 
 
 def in_words(requirement: Requirement) -> str:

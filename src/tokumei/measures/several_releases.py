@@ -16,7 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.core.wording import counted
+from tokumei.core.text import counted
 from tokumei.data.frames import as_frame
 from tokumei.engines.class_counts import encode
 from tokumei.engines.grouping import Codes, Indices, group_rows

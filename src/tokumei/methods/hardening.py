@@ -14,10 +14,9 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.seeds import generator
-from tokumei.core.wording import counted
+from tokumei.core.text import counted
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
-from tokumei.methods.history._like_months import group_like_months
 from tokumei.methods.history.delete import Delete
 from tokumei.methods.history.permute_groups import (
     OPEN,
@@ -29,7 +28,8 @@ from tokumei.methods.history.permute_groups import (
     rows_by_month,
 )
 from tokumei.methods.history.perturb import Perturb
-from tokumei.methods.pseudonymizing import release_under_pseudonyms
+from tokumei.methods.history.similar_customers import group_like_months
+from tokumei.methods.history.steps import release_under_pseudonyms
 
 # How far values are moved: within a week and a quarter of themselves, or anywhere in their month and up to the double.
 WIDENED = (

@@ -28,13 +28,12 @@ from tokumei.core.errors import InputError, UnknownPart, nearest
 from tokumei.core.progress import step as progress_step
 from tokumei.core.registry import Option, fit_option, part_options
 from tokumei.core.seeds import LARGEST_SEED, check_seed, generator
-from tokumei.core.wording import choice_of
+from tokumei.core.text import choice_of
 from tokumei.data.files.toml import read_toml
-from tokumei.data.generalized import DELETED
 from tokumei.data.history import History
-from tokumei.data.release import Recipe, Release
+from tokumei.data.release import DELETED, Recipe, Release
+from tokumei.methods.history.steps import HistoryStep, all_rows, name_for_the_whole_time, recipe_of
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, HistoryAnonymizer
-from tokumei.methods.steps import HistoryStep, all_rows, name_for_the_whole_time, recipe_of
 
 
 @dataclass(frozen=True)

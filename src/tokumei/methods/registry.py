@@ -7,18 +7,16 @@ from typing import Protocol, runtime_checkable
 from tokumei.core.registry import Registry
 from tokumei.data.history import History
 from tokumei.data.release import Release
-from tokumei.methods.local.recoding import LocalRecoding
-from tokumei.methods.local.task import LocalTask
-from tokumei.methods.perturbation import Original, Perturbed
-from tokumei.methods.search.problem import Problem
-from tokumei.methods.search.result import Found
+from tokumei.methods.local.task import LocalRecoding, LocalTask
+from tokumei.methods.perturbing.perturbation import Original, Perturbed
+from tokumei.methods.search.problem import Found, Problem
 
 
 @runtime_checkable
 class HistoryAnonymizer(Protocol):
     """Makes a release of a purchase history; its fields are its options.
 
-    There are two kinds. A step (`tokumei.methods.steps.HistoryStep`) changes rows and keeps customers; alone it
+    There are two kinds. A step (`tokumei.methods.history.steps.HistoryStep`) changes rows and keeps customers; alone it
     ends with one pseudonym for each. All others name the customers themselves and can only come last in a pipeline.
     """
 
@@ -52,8 +50,40 @@ class Perturber(Protocol):
 
 TableAnonymizer = TableSearch | LocalRecoder | Perturber
 
-HISTORY_ANONYMIZERS: Registry[HistoryAnonymizer] = Registry("history anonymizer", "tokumei.methods.history")
-TABLE_ANONYMIZERS: Registry[TableAnonymizer] = Registry("table anonymizer", "tokumei.methods.table")
+HISTORY_ANONYMIZERS: Registry[HistoryAnonymizer] = Registry(
+    "history anonymizer",
+    "tokumei.methods.history",
+    {
+        "delete": ["delete", "km-anonymity"],
+        "dummies": ["dummies"],
+        "generalize": ["generalize"],
+        "permute_groups": ["permute-groups"],
+        "perturb": ["perturb"],
+        "similar_customers": ["exchange-pseudonyms"],
+        "steps": ["pseudonyms", "roll-up"],
+    },
+)
+TABLE_ANONYMIZERS: Registry[TableAnonymizer] = Registry(
+    "table anonymizer",
+    "tokumei.methods",
+    {
+        "local.marginal_recoding": ["marginal-recoding"],
+        "local.merging": ["min-dis", "utility-clustering"],
+        "local.mondrian": ["mondrian"],
+        "local.mu_argus": ["mu-argus"],
+        "local.top_down": ["partition", "top-down-specialization"],
+        "perturbing.dp_counts": ["dp-counts"],
+        "perturbing.marginals": ["marginals"],
+        "perturbing.masking": ["block-swap", "sample", "swap", "top-bottom-code"],
+        "perturbing.microaggregate": ["microaggregate"],
+        "perturbing.noise": ["noise"],
+        "perturbing.pram": ["pram"],
+        "search.climbing": ["best-effort", "datafly", "incognito", "ola"],
+        "search.optimal": ["exhaustive", "optimal"],
+        "search.predicted": ["pak", "prediction-guided"],
+    },
+    group="tokumei.methods.table",
+)
 
 
 def searches() -> list[str]:

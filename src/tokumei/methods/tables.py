@@ -14,23 +14,20 @@ from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
-from tokumei.data.files.atomic import atomic_path
+from tokumei.data.files.disk import atomic_path
 from tokumei.data.frames import as_frame
 from tokumei.data.release import Recipe, Release
-from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.class_counts import ClassCounts, Recoding
 from tokumei.engines.count import column_names, count_classes, with_histograms, write_recoded
 from tokumei.engines.engine import NO_LABEL, WritePlan
 from tokumei.engines.local import LocalEngine
-from tokumei.engines.recoding import Recoding
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice
 from tokumei.measures.losses import loss_score
-from tokumei.methods.goal import Goal, check_classes, released_columns
-from tokumei.methods.recipes import part_as_dict
+from tokumei.methods.recipes import Goal, check_classes, part_as_dict, released_columns
 from tokumei.methods.registry import TableSearch
 from tokumei.methods.rows import release_rows
-from tokumei.methods.search.problem import Problem, recoded_requirement
-from tokumei.methods.search.result import Found
+from tokumei.methods.search.problem import Found, Problem, recoded_requirement
 
 # The private-use character keeps it apart from the columns of any table.
 ROW = "\ue000row"

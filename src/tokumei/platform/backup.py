@@ -7,35 +7,187 @@
 | manifest.json                        | versions, and the size and SHA-256 of every file above  |
 | manifest.sig                         | the manifest signed, by a key that is not in the backup |
 
-The server goes on meanwhile. Changes of phase wait until the database and the contests' folders are copied, so that
-the two tell the same; submissions do not wait. A submission's files lie still once the database knows of them, and are
-copied after it: those that came later are swept away by the restored server.
+The server keeps running meanwhile. Changes of phase wait until the database and the contests' folders are copied, so
+that the two agree; submissions do not wait. A submission's files no longer change once the database knows of them, and
+are copied after it: those that came later are swept away by the restored server.
+
+The database is copied while in use, by SQLite's own copying or PostgreSQL's pg_dump; both give the state of one moment.
+The signing key lies outside the data folder, so that no backup holds it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import io
 import json
 import os
+import secrets
 import shutil
+import sqlite3
+import subprocess
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any
 
-from tokumei.core.errors import InputError
+from tokumei.core.errors import InputError, NotAllowed, PromiseBroken, TokumeiError
 from tokumei.core.progress import step
-from tokumei.data.files.atomic import atomic_path
-from tokumei.platform.backup_key import sign
+from tokumei.data.files.disk import atomic_path
 from tokumei.platform.contests.folder_work import alone
-from tokumei.platform.database_copy import FILE_NAMES, copy_database, kind_of
-from tokumei.platform.environment import data_folder, database
+from tokumei.platform.start import data_folder, database
+
+KEY_VARIABLE = "TOKUMEI_BACKUP_KEY"
+
+
+def key_file() -> Path:
+    """Return the path of the key, unless the environment holds the key itself."""
+    home = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(home) if home else Path.home() / ".config") / "tokumei" / "backup-key"
+
+
+def sign(manifest: bytes) -> str:
+    """Sign a manifest; the first time, the key is drawn."""
+    return hmac.new(_known_key() or _new_key(), manifest, hashlib.sha256).hexdigest()
+
+
+def is_signed(manifest: bytes, signature: str) -> bool:
+    """Whether the key of this machine signed a manifest."""
+    key = _known_key()
+    return key is not None and hmac.compare_digest(hmac.new(key, manifest, hashlib.sha256).hexdigest(), signature)
+
+
+def _known_key() -> bytes | None:
+    given = os.environ.get(KEY_VARIABLE)
+    if given:
+        return given.encode()
+    return key_file().read_bytes().strip() if key_file().is_file() else None
+
+
+def _new_key() -> bytes:
+    path, drawn = key_file(), secrets.token_urlsafe(48)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(drawn + "\n")
+    except OSError:
+        raise InputError.of("a key that backups are signed with", column=KEY_VARIABLE) from None
+    return drawn.encode()
+
+
+SQLITE, POSTGRESQL = "sqlite", "postgresql"
+FILE_NAMES = {SQLITE: "database.sqlite3", POSTGRESQL: "database.dump"}
+POSTGRESQL_PROGRAMS = Path("/usr/lib/postgresql")
+
+# Django's settings of a database, as `environment.database` gives them.
+Database = dict[str, Any]
+
+
+class ToolFailed(TokumeiError):
+    """A program of PostgreSQL is missing or failed."""
+
+
+def kind_of(database: Database) -> str:
+    """Return whether a database is SQLite or PostgreSQL."""
+    return SQLITE if database["ENGINE"].endswith("sqlite3") else POSTGRESQL
+
+
+def copy_database(database: Database, target: Path) -> None:
+    """Write a copy of the database to a new file that its owner alone may read."""
+    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    if kind_of(database) == POSTGRESQL:
+        _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={target}", database=database)
+        return
+    source = Path(database["NAME"])
+    if not source.is_file():
+        raise InputError.of("the database of a server", file=source)
+    with closing(sqlite3.connect(source)) as live, closing(sqlite3.connect(target)) as copy:
+        live.backup(copy)
+        # One file, with nothing left to be read from a second one.
+        copy.execute("PRAGMA journal_mode=DELETE")
+        if copy.execute("PRAGMA quick_check").fetchone() != ("ok",):
+            raise PromiseBroken("The copy of the database is damaged; so may the database be.")
+
+
+def check_can_restore(database: Database, kind: str) -> None:
+    """Refuse to put a copy where another database is, or into one of the other kind."""
+    if kind_of(database) != kind:
+        raise InputError.of(f"the address of a {kind} database, as in the backup", column="DATABASE_URL")
+    if kind == SQLITE and Path(database["NAME"]).exists():
+        raise NotAllowed(f"{database['NAME']} is there already; a backup is put where nothing is.")
+    if kind == POSTGRESQL and _n_tables(database):
+        raise NotAllowed(f"The database {database['NAME']} has tables already; a backup is put into an empty one.")
+
+
+def restore_database(database: Database, copy: Path) -> None:
+    """Put a copy into an empty database; SQLite's is moved to its place."""
+    if kind_of(database) == SQLITE:
+        shutil.move(copy, database["NAME"])
+        return
+    _run("pg_restore", "--no-owner", "--no-privileges", "--single-transaction", str(copy), database=database)
+
+
+def forget_jobs(database: Database) -> None:
+    """Drop every job that is not done from a database that was just put back."""
+    orders = (
+        "UPDATE contests_submission SET job_id = NULL WHERE job_id IN (SELECT id FROM jobs_job WHERE NOT is_done)",
+        "DELETE FROM jobs_job WHERE NOT is_done",
+    )
+    if kind_of(database) == SQLITE:
+        with closing(sqlite3.connect(database["NAME"])) as put_back, put_back:
+            for order in orders:
+                put_back.execute(order)
+        return
+    import psycopg
+
+    place = {"host": database["HOST"], "port": database["PORT"], "user": database["USER"], "dbname": database["NAME"]}
+    with psycopg.connect(**place, password=database["PASSWORD"]) as connection:
+        for order in orders:
+            connection.execute(order)
+
+
+def _n_tables(database: Database) -> int:
+    import psycopg
+
+    place = {"host": database["HOST"], "port": database["PORT"], "user": database["USER"], "dbname": database["NAME"]}
+    try:
+        with psycopg.connect(**place, password=database["PASSWORD"]) as connection:
+            found = connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone()
+    except psycopg.OperationalError:
+        raise InputError.of("the address of a database that answers", column="DATABASE_URL") from None
+    return 0 if found is None else int(found[0])
+
+
+def _run(program: str, *arguments: str, database: Database) -> None:
+    """Run a program of PostgreSQL; what it needs to connect goes by the environment, which others cannot read."""
+    connection = {
+        "PGHOST": database["HOST"],
+        "PGPORT": database["PORT"],
+        "PGUSER": database["USER"],
+        "PGPASSWORD": database["PASSWORD"],
+        "PGDATABASE": database["NAME"],
+    }
+    known = {name: value for name, value in connection.items() if value}
+    # pg_restore writes to its output unless it is told the name.
+    named = [*arguments, f"--dbname={database['NAME']}"]
+    done = subprocess.run([_find(program), *named], env=os.environ | known, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode:
+        raise ToolFailed(f"{program} failed: {done.stderr.strip()[-500:] or 'it does not say why'}")
+
+
+def _find(program: str) -> str:
+    """Find a program of PostgreSQL, the newest where Debian has several."""
+    versions = sorted(POSTGRESQL_PROGRAMS.glob(f"*/bin/{program}"), key=lambda path: path.parts[-3].zfill(4))
+    found = str(versions[-1]) if versions else shutil.which(program)
+    if found is None:
+        raise ToolFailed(f"{program} is not installed: it comes with PostgreSQL's client, in the server's version.")
+    return found
+
 
 FORMAT = 1
 MANIFEST, SIGNATURE, DATA = "manifest.json", "manifest.sig", "data"

@@ -1,4 +1,6 @@
-"""Sentences and errors of the library for visitors: stored with their forms, and read in the reader's language.
+"""Errors of the platform, and sentences and errors of the library for visitors, in the reader's language.
+
+Sentences are stored with their forms. The status of each error is in `access.py`.
 
 An error calls files by their base names, since where they lie is the server's business.
 """
@@ -14,13 +16,26 @@ from django.db import models
 from django.utils.translation import get_language
 
 from tokumei.contest.fault_words import WORDS, sentence_in_japanese
-from tokumei.core.errors import InputError, TokumeiError
+from tokumei.core.errors import InputError, NotAllowed, TokumeiError
 from tokumei.core.text import Text, from_json, to_json
 
 if TYPE_CHECKING:
     TextField = models.TextField[str, str]
 else:
     TextField = models.TextField
+
+
+class DiskFull(TokumeiError):
+    """The server has no space left; shown with the status 507."""
+
+
+class NotReady(TokumeiError):
+    """Something is being made: asking again in a moment gives it; shown with the status 503."""
+
+
+class TooMany(NotAllowed):
+    """Something was done too often, or somebody has too many of something; shown with the status 429."""
+
 
 BEGIN = '{"said": '
 

@@ -17,11 +17,25 @@ from typing import IO, Any
 
 from tokumei.core.errors import InputError, NotAllowed, PromiseBroken
 from tokumei.core.progress import step
-from tokumei.data.files.atomic import atomic_path
-from tokumei.platform.backup import BLOCK, DATA, FORMAT, MANIFEST, SIGNATURE, Backup, Listed
-from tokumei.platform.backup_key import VARIABLE, is_signed, key_file
-from tokumei.platform.database_copy import FILE_NAMES, check_can_restore, forget_jobs, kind_of, restore_database
-from tokumei.platform.environment import database
+from tokumei.data.files.disk import atomic_path
+from tokumei.platform.backup import (
+    BLOCK,
+    DATA,
+    FILE_NAMES,
+    FORMAT,
+    KEY_VARIABLE,
+    MANIFEST,
+    SIGNATURE,
+    Backup,
+    Listed,
+    check_can_restore,
+    forget_jobs,
+    is_signed,
+    key_file,
+    kind_of,
+    restore_database,
+)
+from tokumei.platform.start import database
 
 MOST_MANIFEST_BYTES = 256 * 1024 * 1024
 
@@ -64,7 +78,7 @@ def _check_signature(draft: Path) -> None:
     path = draft / SIGNATURE
     if not path.is_file() or not is_signed((draft / MANIFEST).read_bytes(), path.read_text("ascii", "replace").strip()):
         raise NotAllowed(
-            f"The backup is not signed by this machine's key ({key_file()} or {VARIABLE}): "
+            f"The backup is not signed by this machine's key ({key_file()} or {KEY_VARIABLE}): "
             "bring the key, or say --trust if nobody else could have changed it."
         )
 

@@ -131,7 +131,7 @@ def _gunicorn_settings(descriptor: int) -> dict[str, Any]:
         "logconfig_dict": {
             "version": 1,
             "disable_existing_loggers": False,
-            "formatters": {"json": {"()": "tokumei.platform.logs.JsonLines"}},
+            "formatters": {"json": {"()": "tokumei.platform.start.JsonLines"}},
             "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
             "root": {"handlers": ["stderr"], "level": "WARNING"},
             "loggers": {

@@ -36,7 +36,7 @@ from pathlib import Path
 from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
-from tokumei.platform.environment import data_folder, database, mail, secret_key, shared_store
+from tokumei.platform.start import data_folder, database, mail, secret_key, shared_store
 
 HERE = Path(__file__).resolve().parent
 DATA = data_folder()
@@ -89,8 +89,8 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "tokumei.platform.middleware.speak_language",
-    "tokumei.platform.zones.keep_time",
-    "tokumei.platform.page_cache.cache_while_reading",
+    "tokumei.platform.middleware.keep_time",
+    "tokumei.platform.middleware.cache_while_reading",
     "django.contrib.messages.middleware.MessageMiddleware",
     "tokumei.platform.middleware.ErrorsAsPages",
     "axes.middleware.AxesMiddleware",
@@ -106,15 +106,19 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "tokumei.platform.pages.slots.navigation",
-                "tokumei.platform.notices.context.unread",
+                "tokumei.platform.pages.apps.navigation",
+                "tokumei.platform.notices.services.unread",
             ],
+            # Filters stand beside the words that they show.
+            "libraries": {
+                "contest_words": "tokumei.platform.contests.words",
+                "exchange_words": "tokumei.platform.exchange.trying",
+                "workbench_words": "tokumei.platform.workbench.words",
+            },
             "builtins": [
                 "django.templatetags.i18n",
                 "django.templatetags.static",
-                "tokumei.platform.pages.templatetags.addresses",
-                "tokumei.platform.pages.templatetags.marked",
-                "tokumei.platform.pages.templatetags.helping",
+                "tokumei.platform.pages.tags",
             ],
         },
     }
@@ -124,10 +128,10 @@ TEMPLATES = [
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
-    "tokumei.platform.accounts.backends.NameOrEmail",
+    "tokumei.platform.accounts.authentication.NameOrEmail",
 ]
 PASSWORD_HASHERS = [
-    "tokumei.platform.accounts.hashers.Argon2",
+    "tokumei.platform.accounts.authentication.Argon2",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [
@@ -153,7 +157,7 @@ CSRF_COOKIE_NAME = "tokumei_csrf"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = IS_SECURE
-CSRF_FAILURE_VIEW = "tokumei.platform.error_pages.csrf_failed"
+CSRF_FAILURE_VIEW = "tokumei.platform.access.csrf_failed"
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in HOSTS] if IS_SECURE else []
 
 # A person who mistypes ten times waits a quarter of an hour; the same name from elsewhere is not locked out by that.
@@ -165,9 +169,9 @@ AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
-AXES_CLIENT_IP_CALLABLE = "tokumei.platform.addresses.client_address"
-AXES_USERNAME_CALLABLE = "tokumei.platform.accounts.backends.name_of_attempt"
-AXES_LOCKOUT_CALLABLE = "tokumei.platform.error_pages.locked_out"
+AXES_CLIENT_IP_CALLABLE = "tokumei.platform.access.client_address"
+AXES_USERNAME_CALLABLE = "tokumei.platform.accounts.authentication.name_of_attempt"
+AXES_LOCKOUT_CALLABLE = "tokumei.platform.access.locked_out"
 
 # What the browser may do with a page: nothing that does not come from here.
 CONTENT_SECURITY_POLICY = {
@@ -253,7 +257,7 @@ LOG_LEVEL = os.environ.get("TOKUMEI_LOG_LEVEL", "WARNING" if sys.stderr.isatty()
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"json": {"()": "tokumei.platform.logs.JsonLines"}},
+    "formatters": {"json": {"()": "tokumei.platform.start.JsonLines"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {

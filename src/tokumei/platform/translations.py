@@ -212,7 +212,7 @@ def main() -> None:
 
     import django
 
-    from tokumei.data.files.atomic import atomic_path, write_text
+    from tokumei.data.files.disk import atomic_path, write_text
     from tokumei.platform.start import SETTINGS
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", SETTINGS)

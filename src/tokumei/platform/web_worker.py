@@ -25,8 +25,7 @@ from django.urls import get_resolver
 from gunicorn.http.wsgi import FileWrapper
 from gunicorn.workers.gthread import ThreadWorker
 
-from tokumei.platform.files.incoming import IS_FULL, most_bytes
-from tokumei.platform.files.space import FULL
+from tokumei.platform.files.incoming import FULL, IS_FULL, most_bytes
 
 Environ = dict[str, Any]
 # Threads of one web process that answer, and those that wait for others. Python runs one at a time, so that more that

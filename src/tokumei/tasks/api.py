@@ -19,27 +19,29 @@ from tokumei.data.table import Table
 from tokumei.tasks.request import DEFAULT_METHOD, PerColumn, ReleaseRequest, Requirements, refuse_unknown
 
 if TYPE_CHECKING:
-    from tokumei.attacks.history_threat import HistoryThreat
+    from tokumei.attacks.history.attackers import HistoryThreat
     from tokumei.attacks.registry import DisclosureAttack, HistoryAttack
     from tokumei.attacks.threat_model import KnownMethod
-    from tokumei.data.knowledge import Draw
+    from tokumei.data.history import Draw
     from tokumei.measures.losses import Loss
     from tokumei.measures.registry import HistoryUtility, TableUtility
     from tokumei.measures.requirement import Requirement
     from tokumei.methods.registry import HistoryAnonymizer, TableAnonymizer
-    from tokumei.predictors.quadrants import Rule
+    from tokumei.predictors.predictor import Rule
     from tokumei.tasks.attack_history import Guesses
     from tokumei.tasks.attack_table import TableAttack
     from tokumei.tasks.audit_table import TableAudit
     from tokumei.tasks.compare_table import MethodComparison
+    from tokumei.tasks.dossier import TableReport
     from tokumei.tasks.harden_history import Hardened
     from tokumei.tasks.harden_table import HardenedTable
-    from tokumei.tasks.history_release import HistoryRelease
+    from tokumei.tasks.histories import HistoryRelease
     from tokumei.tasks.job_file import Job
-    from tokumei.tasks.knowledge_history import Knowledge
     from tokumei.tasks.measure_history import HistoryUse
     from tokumei.tasks.measure_table import TableUse
-    from tokumei.tasks.options import (
+    from tokumei.tasks.predict_table import NodePredictions
+    from tokumei.tasks.report_history import HistoryReport, Knowledge, Sweep
+    from tokumei.tasks.request import (
         HistoryAttackOptions,
         HistoryMeasureOptions,
         HistoryMethodOptions,
@@ -48,13 +50,9 @@ if TYPE_CHECKING:
         TableMethodOptions,
         ThreatOptions,
     )
-    from tokumei.tasks.predict_table import NodePredictions
-    from tokumei.tasks.report_history import HistoryReport, Sweep
-    from tokumei.tasks.report_table import TableReport
     from tokumei.tasks.run_job import JobResult
     from tokumei.tasks.table_release import TableRelease
-    from tokumei.tasks.threat_history import ThreatReport
-    from tokumei.tasks.unicity_history import Unicity
+    from tokumei.tasks.threat_history import ThreatReport, Unicity
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -644,7 +642,7 @@ def knowledge(history: Any, release: Any = None, **options: Any) -> Any:
     >>> tk.knowledge(h).risks[1].value
     0.6666666666666666
     """
-    from tokumei.tasks.knowledge_history import knowledge_history
+    from tokumei.tasks.report_history import knowledge_history
 
     return knowledge_history(_history(history), release, **options)
 
@@ -683,7 +681,7 @@ def report(release: Any, out: Path | str, *, force: bool = False, language: str 
     True
     """
     from tokumei.data.files.outputs import guarded
-    from tokumei.tasks.history_release import HistoryRelease
+    from tokumei.tasks.histories import HistoryRelease
     from tokumei.tasks.table_release import TableRelease
 
     if isinstance(release, HistoryRelease):
@@ -693,8 +691,8 @@ def report(release: Any, out: Path | str, *, force: bool = False, language: str 
             of_history = report_history(release.original, release, seed=release.seed, **options)
             of_history.page().write(drafts["out"])
         return of_history
-    from tokumei.report.document import check_suffix
-    from tokumei.tasks.report_table import report_table
+    from tokumei.reports.page import check_suffix
+    from tokumei.tasks.dossier import report_table
 
     if not isinstance(release, TableRelease) or release.original is None or release.rows is None:
         raise InputError.of("a release of rows of people that is in this process, to report on")

@@ -1,36 +1,57 @@
-"""Who is found in a released history by somebody who knows some purchases."""
+"""Who is found in a released history by somebody who knows some purchases, and how right guesses in files are.
+
+On another engine than the local one, histories are attacked and judged where they are: only who is who must fit into
+memory.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tokumei.attacks.judge import Verdict, judge
-from tokumei.attacks.range_ends import SingledOut, singled_out
+from tokumei.attacks.history.fitting import CHANCE, LEVEL, fraction_of, judge_guesses
+from tokumei.attacks.history.on_engine import guess_on_engine, judge_on_engine
+from tokumei.attacks.history.singling_out import SingledOut, singled_out
+from tokumei.attacks.judge import Verdict, judge, judge_transactions
 from tokumei.attacks.registry import HISTORY_ATTACKS, HistoryAttack
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import make_part, make_part_from_text, part_name
-from tokumei.core.result import Facts, Result, Rows, Section, as_kind
-from tokumei.core.wording import counted
-from tokumei.data.files.generalized import read_generalized
-from tokumei.data.files.histories import TABLE
-from tokumei.data.files.pseudonyms import judged_periods, write_guesses, write_pairs
+from tokumei.core.result import Answer, Facts, Result, Rows, Section, as_kind
+from tokumei.core.text import counted
+from tokumei.data.files.histories import CONTEST_2018, TABLE, form_of
 from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.files.released_histories import (
+    are_pairs,
+    is_row_guess,
+    judged_periods,
+    read_generalized,
+    read_pairs,
+    read_pseudonyms,
+    read_row_guess,
+    write_guesses,
+    write_pairs,
+)
 from tokumei.data.history import History
-from tokumei.hierarchies.items import item_hierarchy, roll_together
-from tokumei.report.attack_choice import announce
-from tokumei.report.needs import check_needs
-from tokumei.tasks.histories import check_engine_reads, history_of, known_of, released_of
-from tokumei.tasks.history_release import HistoryRelease
+from tokumei.hierarchies.files import item_hierarchy, roll_together
+from tokumei.reports.needs import announce, check_needs
+from tokumei.tasks.histories import (
+    HistoryRelease,
+    check_engine_reads,
+    histories_on_engine,
+    history_of,
+    known_of,
+    released_of,
+)
 
 if TYPE_CHECKING:
-    from tokumei.attacks.generalized import GeneralizedAttack
+    from tokumei.attacks.history.generalized import GeneralizedAttack
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,7 +123,6 @@ def attack_history(
         if threat is not None or hierarchy is not None:
             raise InputError.of("the local engine, which threats and hierarchies need", option="engine", value=engine)
         check_engine_reads(engine, knowledge=knowledge, release=release)
-        from tokumei.tasks.attack_on_engine import attack_history_on_engine
 
         where: dict[str, Any] = {"engine": engine, "reading": reading}
         return attack_history_on_engine(knowledge, release, attack, **where, customers=customers, **options)
@@ -112,7 +132,7 @@ def attack_history(
         return threat_history(knowledge, release, threat, reading=reading, hierarchy=hierarchy, **options)
     if isinstance(attack, str) and attack not in HISTORY_ATTACKS:
         # Here, since it needs scipy, which takes longer to import than most attacks.
-        from tokumei.attacks.generalized import GENERALIZED_ATTACKS
+        from tokumei.attacks.history.generalized import GENERALIZED_ATTACKS
 
         if attack in GENERALIZED_ATTACKS:
             cells_attack = _made(GENERALIZED_ATTACKS[attack], options, attack)
@@ -201,3 +221,125 @@ def _attack_generalized(
         "seconds": round(time.perf_counter() - started, 3),
     }
     return Guesses(guesses, original.customers, facts, None, original.kind, found)
+
+
+@dataclass(frozen=True, repr=False)
+class Judged(Result):
+    """The measures of a guess by name, and how many customers it was about."""
+
+    success: dict[str, Any]
+    n_customers: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the measures as `tokumei judge --json` prints them."""
+        return {**self.success, "customers": self.n_customers}
+
+    def sections(self) -> Sequence[Section]:
+        """Return the measures as a table."""
+        return [success_rows(self.success)]
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name} {one['value']:.4g}" for name, one in self.success.items())
+        return f"Judged({found}, {counted(self.n_customers, 'customer')})"
+
+
+def judge_files(
+    guess: Path | str,
+    truth: Path | str,
+    published: Any = None,
+    *,
+    reading: Reading = AS_IT_IS,
+    engine: str = "local",
+    p: str | float | None = None,
+    alpha: str | float | None = None,
+) -> Result:
+    """Judge guesses by the truth, on another engine than the local one with published rows that need not fit in memory.
+
+    guess: by customer (Fh), by pseudonym, or by row: the customer of each row of `published`, in their order.
+    published: the rows that were published, for the share of purchases whose customer was found.
+    p, alpha: of a generalized release, the chance of a right guess that the test allows and its level; those of PWSCUP
+        2018 if not given, 1/3 and 0.01/20.
+    """
+    given = {name: value for name, value in {"p": p, "alpha": alpha}.items() if value is not None}
+    for name, value in given.items():
+        if not are_pairs(truth):
+            expected = "guesses at a generalized release, a line a pseudonym, which the test is for"
+            raise InputError.of(expected, option=name, value=value)
+    if engine != "local":
+        check_engine_reads(engine, published=published)
+
+        return judge_files_on_engine(guess, truth, published, engine=engine, reading=reading)
+    if are_pairs(truth):
+        return _judge_generalized(guess, truth, {name: fraction_of(value, name) for name, value in given.items()})
+    right, customers, periods = read_pseudonyms(truth)
+    seen = None if published is None else released_of(published, reading)
+    if is_row_guess(guess):
+        if seen is None:
+            raise InputError.of("--published S, which a guess row by row is about", file=guess)
+        score = judge_transactions(read_row_guess(guess), right, seen, len(customers))
+        return Judged({"transaction": score.as_dict()}, len(customers))
+    guessed, _, _ = read_pseudonyms(guess)
+    return Judged(success_of(judge(guessed, right, customers, periods, seen)), len(customers))
+
+
+def _judge_generalized(guess: Path | str, truth: Path | str, given: Mapping[str, Fraction]) -> Answer:
+    """Test whether guesses prove a generalized release unsafe."""
+    p, level = given.get("p", CHANCE), given.get("alpha", LEVEL)
+    verdict = judge_guesses(read_pairs(guess), read_pairs(truth), p, level)
+    return Answer(
+        {
+            "guesses": verdict.n_guesses,
+            "right": verdict.n_right,
+            "needed": verdict.n_needed,
+            "is_unsafe": verdict.is_unsafe,
+            "p": str(p),
+            "alpha": str(level),
+        }
+    )
+
+
+def attack_history_on_engine(
+    knowledge: Path | str,
+    release: Path | str,
+    attack: str,
+    *,
+    engine: str,
+    reading: Reading,
+    customers: Sequence[str] | None = None,
+    **options: Any,
+) -> Guesses:
+    """Guess the pseudonym of each customer in each month where rows need not fit into memory."""
+    started = time.perf_counter()
+    part = made_attack(attack, options)
+    sources = {"known": (knowledge, "knowledge"), "seen": (release, "release")}
+    with histories_on_engine(sources, reading, engine) as sides, step(f"attacking by {attack}"):
+        known, seen = sides["known"], sides["seen"]
+        for side in (known, seen):
+            check_needs(side, part, attack)
+        guesses = known.fetch(guess_on_engine(part, known, seen))
+        named = list(customers) if customers is not None else None
+        if named is None:
+            named = known.fetch(known.kept.select("customer").distinct())["customer"].sort().to_list()
+    guesses = guesses.cast({"period": pl.Int32}).sort("customer", "period")
+    facts = {
+        "attack": attack,
+        "customers": len(named),
+        "guesses": guesses.height,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+    return Guesses(guesses, named, facts)
+
+
+def judge_files_on_engine(
+    guess: Path | str, truth: Path | str, published: Path | str | None, *, engine: str, reading: Reading
+) -> Judged:
+    """Judge guesses by the truth on an engine; who is who must fit into memory, published rows need not."""
+    if form_of(truth) == CONTEST_2018 or is_row_guess(guess):
+        raise InputError.of("guesses by customer and month, or the local engine", file=guess)
+    right, customers, periods = read_pseudonyms(truth)
+    guessed, _, _ = read_pseudonyms(guess)
+    if published is None:
+        return Judged(success_of(judge(guessed, right, customers, periods)), len(customers))
+    with histories_on_engine({"published": (published, "release")}, reading, engine) as opened, step("judging"):
+        verdict = judge_on_engine(guessed, right, customers, periods, opened["published"])
+    return Judged(success_of(verdict), len(customers))

@@ -12,19 +12,20 @@ import polars as pl
 
 from tokumei.attacks.registry import (
     DISCLOSURE_ATTACKS,
+    NOTHING_TO_FIND,
     ChecksThreatModel,
     DisclosureAttack,
     ReleaseAttack,
     attack_title,
+    was_tried,
 )
 from tokumei.attacks.threat_model import KnownMethod, Published, ThreatModel
-from tokumei.attacks.verdict import NOTHING_TO_FIND, was_tried
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import part_name
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, as_kind
 from tokumei.core.score import Score
 from tokumei.core.text import Text
-from tokumei.data.files.beside import read_beside
+from tokumei.data.files.formats import read_beside
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame
 from tokumei.data.release import Recipe
@@ -32,9 +33,8 @@ from tokumei.data.table import Table, check_column
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.methods.recipes import part_as_dict, requirement_of
 from tokumei.methods.registry import TABLE_ANONYMIZERS, TableAnonymizer
-from tokumei.tasks.hierarchies import given_hierarchies
-from tokumei.tasks.pairs import hierarchies_of, numeric_of, published
-from tokumei.tasks.table_release import TableRelease
+from tokumei.tasks.preparing import given_hierarchies
+from tokumei.tasks.table_release import TableRelease, hierarchies_of, numeric_of, published
 
 if TYPE_CHECKING:
     from tokumei.attacks.public_knowledge import Deductions, PublicKnowledge
@@ -187,7 +187,7 @@ class TableAttack(Result):
 
     def figure(self) -> Drawing | None:
         """Draw the share of people found by each attack."""
-        from tokumei.report.figures import bar_figure
+        from tokumei.reports.figures import bar_figure
 
         named = [(f"{name}, {key}", one.value) for name, each in self.scores.items() for key, one in each.items()]
         # What any value of a range finds shows how much its end gives away.

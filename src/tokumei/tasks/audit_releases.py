@@ -12,16 +12,13 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
-from tokumei.core.wording import counted
-from tokumei.data.files.beside import reading_beside
-from tokumei.data.files.formats import scan_frame
+from tokumei.core.text import counted
+from tokumei.data.files.formats import reading_beside, scan_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
-from tokumei.data.files.row_numbers import read_rows
+from tokumei.data.files.strict import read_rows
 from tokumei.data.frames import as_lazy
 from tokumei.data.table import Table, check_column
-from tokumei.measures.safety.releases.m_invariance import MInvariance
-from tokumei.measures.safety.releases.multi_r_k_anonymity import MultiRKAnonymity
-from tokumei.measures.safety.releases.sequential_k import SequentialK
+from tokumei.measures.safety.releases import MInvariance, MultiRKAnonymity, SequentialK
 from tokumei.measures.several_releases import SeveralReleases
 from tokumei.tasks.table_release import TableRelease
 

@@ -1,4 +1,13 @@
-"""Every safety measure of a table as it stands, and whether what is stated holds."""
+"""Every safety measure of a table as it stands, whether what is stated holds, and what a file gives away.
+
+| attacker   | knows                                                     | finds                                    |
+|------------|-----------------------------------------------------------|------------------------------------------|
+| prosecutor | one person's quasi-identifiers, and that they are in it    | that person: 1 over the rows alike       |
+| journalist | the same, but not whether the person is in the file        | at most as surely: others may be alike   |
+| marketer   | everybody's quasi-identifiers, links as many as they can   | so many of all people: classes over rows |
+
+They are those of El Emam and Dankar (2008), by whom the measures are named.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +22,9 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
-from tokumei.data.files.beside import reading_beside
+from tokumei.data.files.formats import reading_beside
 from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.history import History
 from tokumei.data.release import Recipe
 from tokumei.data.table import Table, check_column
 from tokumei.engines.class_counts import ClassCounts
@@ -22,8 +32,8 @@ from tokumei.engines.count import count_beside, count_classes
 from tokumei.engines.engine import connect
 from tokumei.measures.audit import Audit, audit
 from tokumei.measures.requirement import Requirement, in_words
-from tokumei.methods.goal import against_original
-from tokumei.methods.recipes import read_recipe
+from tokumei.measures.safety.class_sizes import population_uniques
+from tokumei.methods.recipes import against_original, read_recipe
 from tokumei.tasks.audit_releases import (
     Matching,
     check_together,
@@ -32,10 +42,9 @@ from tokumei.tasks.audit_releases import (
     quasi_identifiers_of_each,
 )
 from tokumei.tasks.goal import requirements_of
-from tokumei.tasks.hierarchies import given_hierarchies
-from tokumei.tasks.kept_columns import ColumnUniqueness, uniqueness_on
+from tokumei.tasks.preparing import given_hierarchies
 from tokumei.tasks.request import Requirements
-from tokumei.tasks.table_release import TableRelease
+from tokumei.tasks.table_release import ColumnUniqueness, TableRelease, uniqueness_on
 
 # Where nothing is asked for.
 NOTHING = Requirements()
@@ -222,7 +231,7 @@ def released_table(release: TableRelease) -> Table:
 
 def class_size_figure(counts: ClassCounts) -> Drawing | None:
     """Draw the share of rows in classes of each size, in powers of two."""
-    from tokumei.report.figures import bar_figure
+    from tokumei.reports.figures import bar_figure
 
     if not counts.n_rows:
         return None
@@ -279,3 +288,79 @@ def _promised(recipe: Any) -> list[dict[str, Any]]:
 
 def _direction(score: Score) -> str:
     return "higher" if score.higher_is_better else "lower"
+
+
+# Both compare every two customers in one way or another.
+MOST_ROWS_OF_KNOWLEDGE = 300_000
+UNICITY_POINTS = 6
+ATTACKS, ON_SENSITIVE = ("record-linkage", "downcoding"), ("homogeneity",)
+
+
+def threat_models(audited: TableAudit, *, population_size: int | None = None) -> list[dict[str, Any]]:
+    """Return each attacker's largest and mean chance, and the share of rows above the threshold of 20 %.
+
+    A journalist's is known as far as the population is: at most the prosecutor's, and with its size an estimate of how
+    many rows that are alone in the file are alone among all people too.
+
+    population_size: how many people the rows are a sample of.
+    """
+    risks = {name: score.value for name, score in audited.measured.classes.items()}
+    prosecutor = {
+        "name": "prosecutor",
+        "highest": risks["prosecutor-risk"],
+        "mean": risks["prosecutor-risk-mean"],
+        "above": risks["prosecutor-risk-share-above"],
+    }
+    journalist = {**prosecutor, "name": "journalist", "is_bound": True}
+    if population_size is not None:
+        journalist |= alone_in_population(audited.counts, population_size)
+    return [prosecutor, journalist, {"name": "marketer", "mean": risks["marketer-risk"]}]
+
+
+def alone_in_population(counts: ClassCounts, population_size: int) -> dict[str, Any]:
+    """Estimate of the rows that are alone in the file how many are so among all people (Pitman's model, Hoshino 2001).
+
+    A person of the population is in the file with chance n / N, so that n / N of those who are alone there are in it.
+    """
+    alone = population_uniques(counts.sizes.tolist(), population_size)
+    if alone is None or not counts.n_unique:
+        return {"population": population_size, "alone": None, "share_alone": None}
+    in_file = alone * counts.n_rows / population_size
+    return {"population": population_size, "alone": alone, "share_alone": min(1.0, in_file / counts.n_unique)}
+
+
+def attack_as_it_stands(table: Table) -> list[dict[str, Any]]:
+    """Attack a table that was not changed at all, by somebody who knows all quasi-identifiers of everybody."""
+    # An attack costs more to load than a table to audit.
+    from tokumei.tasks.attack_table import ANYBODY, attack_table
+
+    chosen = [*ATTACKS, *(ON_SENSITIVE if table.sensitive else ())]
+    found = attack_table(table, table.frame, chosen, in_order=True, hierarchies=table.hierarchies)
+    return found.as_records("marketer", alone=ANYBODY)
+
+
+def history_facts(history: History) -> dict[str, int]:
+    """Count what a history consists of."""
+    months = history.periods
+    return {
+        "rows": history.n_rows,
+        "customers": len(history.customers),
+        "months": (months[-1] - months[0] + 1) if months else 0,
+        "items": 0 if "item" in history.absent else history.frame["item"].n_unique(),
+    }
+
+
+def history_risk(history: History) -> Mapping[str, Any]:
+    """Return how surely attackers who know a little find a customer, and how many purchases single one out."""
+    facts = history_facts(history)
+    nothing: dict[str, Any] = {"attackers": [], "danger": [], "unicity": []}
+    if history.n_rows > MOST_ROWS_OF_KNOWLEDGE or not history.n_rows:
+        return {"facts": facts, **nothing}
+    from tokumei.tasks.report_history import knowledge_history
+    from tokumei.tasks.threat_history import unicity_history
+
+    curves: Sequence[Mapping[str, Any]] = unicity_history(history, points=UNICITY_POINTS).to_dict()["curves"]
+    if not facts["items"]:
+        return {"facts": facts, **nothing, "unicity": curves}
+    told = knowledge_history(history).to_dict()
+    return {"facts": facts, "attackers": told["attackers"], "danger": told["danger"], "unicity": curves}

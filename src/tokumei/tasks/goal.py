@@ -10,8 +10,7 @@ import polars as pl
 
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.registry import part_name, part_options
-from tokumei.core.text import Text
-from tokumei.core.wording import counted
+from tokumei.core.text import Text, counted
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import check_column
 from tokumei.engines.class_counts import ClassCounts
@@ -20,11 +19,11 @@ from tokumei.engines.engine import connect
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.leaves import are_numbers
 from tokumei.measures.losses import LOSSES, Loss
-from tokumei.measures.presets import preset
 from tokumei.measures.requirement import SAFETY, Requirement
-from tokumei.methods.goal import Goal
+from tokumei.measures.safety.risks import preset
+from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS, LocalRecoder, Perturber, TableAnonymizer, TableSearch
-from tokumei.tasks.hierarchies import (
+from tokumei.tasks.preparing import (
     Values,
     check_hierarchies_are_used,
     given_hierarchies,

@@ -28,12 +28,11 @@ from tokumei.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchies.label_semantics import Vocabulary
 from tokumei.hierarchies.labels import number_label, read_range
 from tokumei.measures.requirement import Requirement, population_of
-from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.measures.safety.class_sizes import KAnonymity
 from tokumei.methods.class_changes import ReleasedClasses
-from tokumei.methods.goal import against_original, check_classes
 from tokumei.methods.label_ladders import GridLadder, Ladder, TreeLadder
 from tokumei.methods.local.task import column_weights
-from tokumei.methods.recipes import requirement_of
+from tokumei.methods.recipes import against_original, check_classes, requirement_of
 from tokumei.methods.registry import TableAnonymizer
 from tokumei.tasks.anonymize_table import promised
 from tokumei.tasks.attack_table import (
@@ -153,7 +152,7 @@ class HardenedTable(Result):
 
     def figure(self) -> Drawing | None:
         """Draw what each attack found before and what it finds now."""
-        from tokumei.report.figures import bar_figure
+        from tokumei.reports.figures import bar_figure
 
         named = [
             (f"{one['attack']}, {one['score']}, {when}", one[when]["value"])

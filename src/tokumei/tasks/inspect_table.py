@@ -12,17 +12,15 @@ import polars as pl
 
 from tokumei.core.progress import step
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
-from tokumei.core.wording import counted
+from tokumei.core.text import counted
 from tokumei.data.files.formats import scan_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame, kind_of
 from tokumei.data.table import Table
-from tokumei.inspection.column_facts import ColumnFacts, column_facts
-from tokumei.inspection.hierarchy_choice import HierarchyChoice, suggest_hierarchy
-from tokumei.inspection.roles import Suggestion, suggest_role
-from tokumei.inspection.separation import Separation, separate
-from tokumei.report.figures import bar_figure
-from tokumei.report.page import Page
+from tokumei.inspection.column_facts import ColumnFacts, Separation, column_facts, separate
+from tokumei.inspection.roles import HierarchyChoice, Suggestion, suggest_hierarchy, suggest_role
+from tokumei.reports.figures import bar_figure
+from tokumei.reports.page import Page
 
 ROLES = ("identifier", "quasi-identifier", "sensitive", "other")
 SETS_LISTED = 12

@@ -1,4 +1,8 @@
-"""A job file: from raw data to a dossier in one TOML file, every slip told by its line."""
+"""A job file: from raw data to a dossier in one TOML file, every slip told by its line.
+
+`table_of` reads the table that a job is about, with its roles and a hierarchy for each column that needs one. Nothing
+here loads an attack, so that whoever only looks at a table need not wait for one.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from tokumei.attacks.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS
-from tokumei.core.errors import InputError
+from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import Registry
 from tokumei.core.seeds import LARGEST_SEED
+from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import Reading
 from tokumei.data.files.toml import Section, Where, make_part, parse_toml, read_toml
-from tokumei.hierarchies.registry import BUILDERS
+from tokumei.data.table import Table
+from tokumei.hierarchies.files import read_hierarchy
+from tokumei.hierarchies.hierarchy import BUILDERS, Hierarchy
 from tokumei.measures.registry import HISTORY_UTILITIES, TABLE_UTILITIES
 from tokumei.methods.pipeline import pipeline_of
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
-from tokumei.tasks.preparing import WAYS, Preparation
+from tokumei.tasks.preparing import WAYS, Preparation, check_preparations, made_hierarchy, prepare
 from tokumei.tasks.request import OF_COLUMNS, Kind, ReleaseRequest, Requirements, request_fields
 
 KINDS = ("table", "history")
@@ -368,3 +377,44 @@ def _check_columns_are_declared(job: Job) -> None:
     for column in job.keep:
         if job.roles[column] == "identifier":
             raise InputError.of("no identifier among the columns to keep", file=job.where.file, column=column)
+
+
+def check_columns(job: Job, present: Sequence[str]) -> None:
+    """Refuse a job whose columns are not in its file."""
+    for column in job.roles:
+        if column not in present:
+            near = nearest(column, present)
+            expected = f"a column of {job.file.name}: {repr(near) if near else ', '.join(present)}"
+            raise job.where.fault(expected, "roles", column, column)
+    check_preparations(present, job.preparations, job.file.name)
+
+
+def table_of(job: Job, frame: pl.DataFrame | None = None) -> tuple[Table, dict[str, str]]:
+    """Return the original without identifiers and columns without a role, and a description of each made hierarchy.
+
+    frame: what was read of the file already, as the job says that it is read.
+    """
+    if frame is None:
+        frame = read_frame(job.file, job.reading)
+    check_columns(job, frame.columns)
+    used = [name for name, role in job.roles.items() if role != "identifier"]
+    frame = prepare(frame, job.preparations, job.file.name)
+    frame = frame.select(name for name in frame.columns if name in used)
+    qi, sensitive = job.columns_with("quasi-identifier"), job.columns_with("sensitive")
+    table = Table(frame, qi, sensitive, name=job.file.name)
+    made = {name: _hierarchy(job, table, name) for name in dict.fromkeys([*qi, *job.hierarchies]) if name in used}
+    table.hierarchies = {name: hierarchy for name, (hierarchy, _said) in made.items()}
+    return table, {name: said for name, (_hierarchy, said) in made.items() if said}
+
+
+def _hierarchy(job: Job, table: Table, column: str) -> tuple[Hierarchy, str]:
+    given = job.hierarchies.get(column)
+    if given is None:
+        return made_hierarchy(column, table.frame[column])
+    if isinstance(given, Path):
+        return read_hierarchy(given, column), ""
+    try:
+        built: Hierarchy = given.build(column, table.frame[column])
+    except InputError as error:
+        raise job.where.fault(str(error), "hierarchies", column) from None
+    return built, ""

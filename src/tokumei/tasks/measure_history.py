@@ -1,34 +1,167 @@
-"""How much use a released history lost, by every measure that its columns allow."""
+"""How much use a released history lost, by every measure that its columns allow, here or on an engine.
+
+Measures are asked for by name or as parts, each with its options. Of an option that takes one value, several stand for
+a measure with each of them: `statistic` with seven statistics and three columns is twenty-one measures.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import typing
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import Bar, step
+from tokumei.core.registry import Option, fit_option, part_name, part_options, read_option
 from tokumei.core.result import Result, Rows, Section
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text
-from tokumei.core.wording import counted
-from tokumei.data.files.generalized import read_generalized
+from tokumei.core.text import Text, counted
 from tokumei.data.files.histories import is_generalized_file
 from tokumei.data.files.reading import AS_IT_IS, Reading
-from tokumei.data.generalized import GeneralizedHistory
+from tokumei.data.files.released_histories import read_generalized
 from tokumei.data.history import History
-from tokumei.measures.generalized_error import measure_generalized_error
-from tokumei.measures.registry import HistoryUtility
-from tokumei.measures.sampling import STEPS_A_UNIT, DrawnCells
-from tokumei.report.needs import absent_in_words, measure_or_say_why, why_not_compared
-from tokumei.tasks.histories import check_engine_reads, history_of, released_of
-from tokumei.tasks.history_measures import Asked, asked_measures
+from tokumei.data.release import GeneralizedHistory
+from tokumei.engines.engine_history import EngineHistory
+from tokumei.measures.generalized_histories import STEPS_A_UNIT, DrawnCells, measure_generalized_error
+from tokumei.measures.registry import HISTORY_UTILITIES, HistoryUtility
+from tokumei.measures.utility.on_engine import MEASURES
+from tokumei.reports.needs import (
+    NEEDS_MASTER,
+    absent_in_words,
+    measure_or_say_why,
+    needs_of,
+    score_or_why,
+    why_not_compared,
+    why_unmeasured,
+)
+from tokumei.tasks.histories import check_engine_reads, histories_on_engine, history_of, released_of
+
+Options = Mapping[str, Mapping[str, Any]]
+MASTER = "master"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A measure that is asked for: what its score goes by, its registered name, and the measure itself."""
+
+    key: str
+    name: str
+    part: HistoryUtility
+
+
+def asked_measures(
+    measures: Sequence[str | HistoryUtility] | None, options: Options | None = None, *, master: Any = None
+) -> list[Asked]:
+    """Make the measures that are asked for, all if none are; those of one name go by the options that tell them apart.
+
+    options: by the name of a measure, its options with their values.
+    """
+    given = dict(options or {})
+    wanted: Sequence[str | HistoryUtility] = list(HISTORY_UTILITIES) if measures is None else measures
+    for name in given:
+        HISTORY_UTILITIES.get(name)
+        if name not in wanted:
+            raise InputError.of("an option of a measure that is asked for", option="measures", value=name)
+    made: dict[str, list[HistoryUtility]] = {}
+    for one in wanted:
+        if isinstance(one, str):
+            made.setdefault(one, []).extend(_made(one, given.get(one, {}), master))
+        else:
+            made.setdefault(part_name(one), []).append(one)
+    return [Asked(key, name, part) for name, parts in made.items() for key, part in _keyed(name, parts)]
+
+
+def options_from_text(texts: Iterable[str], measures: Sequence[str] | None) -> dict[str, dict[str, Any]]:
+    """Read options as typed on a command line: NAME=VALUE of the one measure asked for, or MEASURE.NAME=VALUE."""
+    found: dict[str, dict[str, Any]] = {}
+    for text in texts:
+        name, mark, value = text.partition("=")
+        measure, dot, option = name.strip().rpartition(".")
+        if not mark or not option or (dot and not measure):
+            raise InputError.of("NAME=VALUE, or MEASURE.NAME=VALUE", option="--set", value=text)
+        if not dot:
+            if measures is None or len(measures) != 1:
+                raise InputError.of("MEASURE.NAME=VALUE, where several are measured", option="--set", value=text)
+            [measure] = measures
+        known = _known(measure)
+        key = option.replace("-", "_")
+        if key in found.setdefault(measure, {}):
+            raise InputError.of("each option once; several values with commas", option="--set", value=text)
+        if key == MASTER:
+            raise InputError.of("--master instead", option="--set", value=text)
+        if key not in known:
+            found[measure][key] = value
+        elif _is_list(known[key]):
+            found[measure][key] = read_option(known[key], value)
+        else:
+            found[measure][key] = [read_option(known[key], part.strip()) for part in value.split(",")]
+    return found
+
+
+def _made(name: str, options: Mapping[str, Any], master: Any) -> list[HistoryUtility]:
+    """Make a measure with each combination of the values of its options."""
+    known = _known(name)
+    if MASTER in options:
+        raise InputError.of("master of the job instead", value=MASTER)
+    own = {MASTER: master} if master is not None and name in NEEDS_MASTER else {}
+    values = [
+        [_fitted(known[key], one) for one in _values(known[key], value)] if key in known else [value]
+        for key, value in options.items()
+    ]
+    return [
+        HISTORY_UTILITIES.make(name, **own, **dict(zip(options, chosen, strict=True)))
+        for chosen in itertools.product(*values)
+    ]
+
+
+def _known(name: str) -> dict[str, Option]:
+    return {option.name: option for option in part_options(HISTORY_UTILITIES.get(name))}
+
+
+def _values(option: Option, value: Any) -> Sequence[Any]:
+    """Return the values of an option, one of which may stand alone."""
+    if _is_list(option) or isinstance(value, str) or not isinstance(value, Sequence):
+        return [value]
+    if not value:
+        _refuse(option, value)
+    return value
+
+
+def _is_list(option: Option) -> bool:
+    return typing.get_origin(option.type) is tuple
+
+
+def _fitted(option: Option, value: Any) -> Any:
+    try:
+        return fit_option(option, value)
+    except ValueError:
+        _refuse(option, value)
+
+
+def _refuse(option: Option, value: Any) -> NoReturn:
+    raise InputError.of(option.type_name, option=option.name, value=value)
+
+
+def _keyed(name: str, parts: Sequence[HistoryUtility]) -> list[tuple[str, HistoryUtility]]:
+    """Name each measure for its score: its name, with the options in which they differ."""
+    if len(parts) == 1:
+        return [(name, parts[0])]
+    settings: list[dict[str, Any]] = [asdict(part) for part in parts]  # type: ignore[call-overload]
+    telling = [key for key in settings[0] if len({repr(one.get(key)) for one in settings}) > 1]
+    keys = [f"{name}({', '.join(f'{key}={one[key]}' for key in telling)})" for one in settings]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise InputError.of("each measure once", option="measures", value=key if telling else name)
+    return list(zip(keys, parts, strict=True))
+
 
 GENERALIZED_ERROR = "generalized-error"
 NEEDS_DRAWS = Text("it needs values, and the release has ranges and sets: --draws 100 draws values from them")
@@ -109,7 +242,6 @@ def measure_history(
         if draws is not None:
             raise InputError.of("the local engine, which drawing from cells needs", option="engine", value=engine)
         check_engine_reads(engine, original=original, release=release)
-        from tokumei.tasks.measure_on_engine import measure_history_on_engine
 
         where: dict[str, Any] = {"engine": engine, "reading": reading, "has_master": master is not None}
         return measure_history_on_engine(original, release, asked, are_named=named is not None, **where)
@@ -215,3 +347,51 @@ def _mean(values: Sequence[Score | Text]) -> Score | Text:
         interval = (max(first.least, mean - margin), min(first.greatest, mean + margin))
     inputs = {"draws": n, "deviation": deviation}
     return Score(first.name, mean, best=first.best, worst=first.worst, interval=interval, inputs=inputs)
+
+
+def measure_history_on_engine(
+    original: Path | str,
+    release: Path | str,
+    asked: Sequence[Asked],
+    *,
+    are_named: bool,
+    engine: str,
+    reading: Reading,
+    has_master: bool = False,
+) -> HistoryUse:
+    """Measure a release against its original where rows need not fit into memory."""
+    started = time.perf_counter()
+    for one in asked:
+        if are_named and one.name not in MEASURES:
+            expected = Text(
+                "the local engine, which {what} needs; others have {names}", what=one.name, names=", ".join(MEASURES)
+            )
+            raise InputError.of(expected, option="engine", value=engine)
+    scores: dict[str, Score] = {}
+    left_out: dict[str, str] = {}
+    sources = {"before": (original, "original"), "after": (release, "release")}
+    with histories_on_engine(sources, reading, engine) as sides, step("measuring", len(asked)) as bar:
+        before, after = sides["before"], sides["after"]
+        for one in asked:
+            why = _why_left_out(one.part, one.name, before, after, has_master=has_master)
+            found = score_or_why(MEASURES[one.name](one.part, before, after)) if why is None else why
+            if isinstance(found, Score):
+                scores[one.key] = found
+            else:
+                left_out[one.key] = found
+            bar.advance()
+    return HistoryUse(scores, left_out, round(time.perf_counter() - started, 3))
+
+
+def _why_left_out(part: Any, name: str, before: EngineHistory, after: EngineHistory, *, has_master: bool) -> str | None:
+    if name not in MEASURES:
+        return "it needs the local engine"
+
+    def n_items() -> int:
+        items = before.kept.select("item").distinct()
+        return int(before.fetch(items.aggregate(n=items.count()))["n"][0])
+
+    absent = [column for column in needs_of(part, name) if column not in before.roles]
+    why = why_unmeasured(name, before.staged.n_kept, absent, n_items, has_master=has_master)
+    gone = [column for column in needs_of(part, name) if column not in after.roles] if after.staged.n_kept else []
+    return why_not_compared(name, gone, before.staged.n_rows, after.staged.n_rows) if why is None else why

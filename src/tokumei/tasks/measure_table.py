@@ -1,12 +1,20 @@
-"""What use of a released table is left, by every measure that its columns allow."""
+"""What became of a table: the use that is left, and its columns before and after.
+
+`measure_table` measures the loss by every measure that the columns allow. Below it are correlations before and after,
+what the columns of a history hold, and for a dossier the values of each column, who was left out and who is most
+exposed.
+"""
 
 from __future__ import annotations
 
+import itertools
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
@@ -15,9 +23,13 @@ from tokumei.core.registry import part_name, part_options
 from tokumei.core.result import Drawing, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
 from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.history import History
 from tokumei.data.table import Table, check_column
 from tokumei.measures.registry import TABLE_UTILITIES, TableUtility
-from tokumei.tasks.pairs import hierarchies_of, numeric_of, published
+from tokumei.measures.safety.class_sizes import population_uniques
+from tokumei.measures.table.generalized import CorrelationError
+from tokumei.reports.dossier_pages import MISSING
+from tokumei.tasks.table_release import hierarchies_of, numeric_of, published
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +60,7 @@ class TableUse(Result):
 
     def figure(self) -> Drawing | None:
         """Draw those scores that lie between 0 and 1."""
-        from tokumei.report.figures import bar_figure
+        from tokumei.reports.figures import bar_figure
 
         shown = {name: one.value for name, one in self.scores.items() if {one.best, one.worst} == {0, 1}}
         if not shown:
@@ -121,3 +133,205 @@ def _part(
     part: Any = TABLE_UTILITIES.make(name, **options) if isinstance(measure, str) else measure
     known = {option.name for option in part_options(type(part))}
     return name, replace(part, **{key: value for key, value in more.items() if key in known})
+
+
+MOST_PAIRS, MOST_MONTHS, MOST_ITEMS, BINS = 12, 24, 8, 8
+
+
+def correlations(original: Table, released: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return Pearson's correlation of each two columns of numbers before and after, those that moved most first.
+
+    A released label counts as the numbers that it stands for, as `correlation-error` counts them.
+    """
+    numbers = numeric_of(original, None)
+    qi, sensitive = (
+        [name for name in names if name in released.columns]
+        for names in (original.quasi_identifiers, original.sensitive)
+    )
+    before, after = typed_alike(original, Table(released, qi, sensitive, name="release"), numbers)
+    try:
+        found = CorrelationError(dict(original.hierarchies or {}), tuple(numbers)).correlations(before, after)
+    except InputError:
+        # Fewer than two columns of numbers, or labels that stand for none.
+        return []
+    moved = sorted(found.items(), key=lambda one: -abs(one[1][0] - one[1][1]))[:MOST_PAIRS]
+    return [{"columns": list(pair), "before": ours, "after": theirs} for pair, (ours, theirs) in moved]
+
+
+def history_before_after(original: History, released: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """Count rows by month, item, quantity and price before and after, as shares of the rows of each side.
+
+    released: as it was written; what is no date or number there, such as a generalized cell, counts as `other`.
+    """
+    ours, found = original.kept, {}
+    months = ours["date"].dt.strftime("%Y-%m")
+    found["date"] = _shares(months, _months(released["date"]), most=MOST_MONTHS, in_order=True)
+    if "item" not in original.absent and "item" in released.columns:
+        found["item"] = _shares(ours["item"].cast(pl.String), released["item"].cast(pl.String), most=MOST_ITEMS)
+    for name in ("quantity", "price"):
+        if name not in original.absent and name in released.columns:
+            edges = _edges(ours[name].cast(pl.Float64))
+            sides = (_binned(column.cast(pl.Float64, strict=False), edges) for column in (ours[name], released[name]))
+            found[name] = _shares(*sides, most=BINS + 1, in_order=_labels(edges))
+    return found
+
+
+def _months(written: pl.Series) -> pl.Series:
+    text = written.cast(pl.String).str.replace_all("/", "-")
+    parts = text.str.extract_groups(r"^(\d{4})-(\d{1,2})-\d{1,2}$").struct.unnest()
+    return parts.select(pl.concat_str(pl.col("1"), pl.lit("-"), pl.col("2").str.zfill(2))).to_series()
+
+
+def _edges(values: pl.Series) -> list[float]:
+    """Cut the middle of the values evenly by rows: prices and quantities have few that are very large."""
+    shares = np.linspace(0, 1, BINS + 1)[1:-1]
+    return sorted({float(f"{values.quantile(share) or 0:.4g}") for share in shares})
+
+
+def _labels(edges: Sequence[float]) -> list[str]:
+    ends = [-math.inf, *edges, math.inf]
+    return [_range_label(low, high) for low, high in itertools.pairwise(ends)]
+
+
+def _range_label(low: float, high: float) -> str:
+    if low == -math.inf:
+        return f"≤ {high:g}"
+    return f"> {low:g}" if high == math.inf else f"{low:g} < … ≤ {high:g}"
+
+
+def _binned(values: pl.Series, edges: Sequence[float]) -> pl.Series:
+    at = np.searchsorted(np.asarray(edges), values.fill_null(math.nan).to_numpy(), side="left")
+    labels = _labels(edges)
+    return pl.Series([None if missing else labels[place] for missing, place in zip(values.is_null(), at, strict=True)])
+
+
+def _shares(
+    before: pl.Series, after: pl.Series, *, most: int, in_order: bool | Sequence[str] = False
+) -> list[dict[str, Any]]:
+    """Return the shares of values on both sides: in their order, or the most frequent first; the rest is `other`."""
+    ours, theirs = _counted(before), _counted(after)
+    names = [name for name in (ours | theirs) if name is not None]
+    if in_order is True:
+        chosen = sorted(names)[:most]
+    elif in_order:
+        chosen = [name for name in in_order if name in names]
+    else:
+        chosen = sorted(names, key=lambda name: (-ours.get(name, 0), -theirs.get(name, 0), name))[:most]
+    listed = [{"value": name, "before": ours.get(name, 0.0), "after": theirs.get(name, 0.0)} for name in chosen]
+    rest = {
+        "before": 1 - sum(ours.get(name, 0.0) for name in chosen),
+        "after": 1 - sum(theirs.get(name, 0.0) for name in chosen),
+    }
+    small = 1e-9
+    return [*listed, *([{"value": None, **rest}] if max(rest.values()) > small else [])]
+
+
+def _counted(values: pl.Series) -> dict[str | None, float]:
+    counted = values.alias("value").value_counts(name="n").sort("value")
+    return {value: n / max(1, len(values)) for value, n in counted.iter_rows()}
+
+
+MOST_VALUES, MOST_ROWS, MOST_GROUPS = 12, 20, 10
+# Names that no column of a file has.
+ROW, SIZE = "row \0", "size \0"
+# A group as small as this share of all rows is a minority whose loss is told.
+SMALL_GROUP = 0.05
+
+
+def profile(
+    original: Table, released: pl.DataFrame, rows: pl.Series | None, *, population_size: int | None = None
+) -> dict[str, Any]:
+    """Compare columns before and after, count whom suppression hits, and name the rows with the smallest classes.
+
+    rows: the row of the original of each released row, counted from 0; None where no row is a person's.
+    """
+    return {
+        "columns": {
+            name: {"before": _commonest(original.frame[name]), "after": _commonest(released[name])}
+            for name in released.columns
+            if name in original.frame.columns
+        },
+        "released": released.height,
+        "left_out": None if rows is None else _left_out(original, rows),
+        "riskiest": [] if rows is None else _riskiest(original, released, rows),
+        "class_sizes": _class_sizes(original, released),
+        "population_uniques": population_size and _alone_among(original, released, population_size),
+    }
+
+
+def _commonest(column: pl.Series) -> dict[str, Any]:
+    counted = column.cast(pl.String).alias("value").value_counts(name="n")
+    counted = counted.sort("n", "value", descending=[True, False])
+    n_rows = max(1, len(column))
+    top = {MISSING if value is None else value: n / n_rows for value, n in counted.head(MOST_VALUES).iter_rows()}
+    return {"distinct": counted.height, "shares": top, "rest": 1 - sum(top.values()) if len(column) else 0.0}
+
+
+def _left_out(original: Table, rows: pl.Series) -> list[dict[str, Any]]:
+    """Return how many rows of small groups of the original are left out, those that lost most first."""
+    is_kept = np.zeros(original.n_rows, bool)
+    is_kept[rows.drop_nulls().to_numpy()] = True
+    if is_kept.all():
+        return []
+    found: list[pl.DataFrame] = []
+    for name in [*original.quasi_identifiers, *original.sensitive]:
+        counted = (
+            pl.DataFrame({"value": original.frame[name].cast(pl.String), "kept": is_kept})
+            .group_by("value")
+            .agg(rows=pl.len(), n_kept=pl.col("kept").sum())
+            .filter((pl.col("rows") <= SMALL_GROUP * original.n_rows) & (pl.col("n_kept") < pl.col("rows")))
+        )
+        found.append(
+            counted.select(
+                pl.lit(name).alias("column"), "value", "rows", left_out=pl.col("rows").cast(pl.Int64) - pl.col("n_kept")
+            )
+        )
+    if not found:
+        return []
+    # By how many more are left out than of everybody: of a group of one that is one row at most.
+    share = 1 - float(is_kept.mean())
+    by = [pl.col("left_out") - share * pl.col("rows"), pl.col("rows"), pl.col("value").fill_null(MISSING)]
+    return pl.concat(found).sort(by, descending=[True, True, False], maintain_order=True).head(MOST_GROUPS).to_dicts()
+
+
+def _riskiest(original: Table, released: pl.DataFrame, rows: pl.Series) -> list[dict[str, Any]]:
+    """Return the rows whose class in the release is smallest, by their number in the original, counted from 1."""
+    known = [name for name in original.quasi_identifiers if name in released.columns]
+    if not known or not released.height:
+        return []
+    numbered = released.select(known).with_columns((rows + 1).alias(ROW))
+    classes = numbered.group_by(known).agg(pl.len().alias(SIZE), pl.col(ROW))
+    # Of classes of one size the rows that come first, however many classes there are.
+    sized = classes.filter(pl.col(SIZE) <= classes[SIZE].bottom_k(MOST_ROWS).max())
+    least = sized.select(SIZE, ROW).explode(ROW).sort(SIZE, ROW).head(MOST_ROWS)
+    return [{"row": row, "class": size, "risk": 1 / size} for size, row in least.iter_rows()]
+
+
+def _alone_among(original: Table, released: pl.DataFrame, population: int) -> dict[str, float | None]:
+    """Estimate how many of a population are alone by the columns of the original and of the release."""
+    known = [name for name in original.quasi_identifiers if name in released.columns]
+    found: dict[str, float | None] = {"n": population}
+    for side, frame in (("before", original.frame), ("after", released)):
+        sizes = frame.group_by(known).len(SIZE)[SIZE].to_list() if known else []
+        estimate = population_uniques(sizes, population)
+        found[side] = None if estimate is None else round(estimate)
+    return found
+
+
+def _class_sizes(original: Table, released: pl.DataFrame) -> dict[str, dict[str, int]]:
+    """Count rows by the size of their class before and after, in powers of two."""
+    known = [name for name in original.quasi_identifiers if name in released.columns]
+    return {"before": _sizes(original.frame, known), "after": _sizes(released, known)}
+
+
+def _sizes(frame: pl.DataFrame, known: list[str]) -> dict[str, int]:
+    if not known or not frame.height:
+        return {}
+    sizes = frame.group_by(known).len(SIZE)[SIZE]
+    power = (sizes.log(2) + 1e-9).floor().cast(pl.Int64)
+    grouped = pl.DataFrame({"power": power, "n": sizes}).group_by("power").agg(pl.col("n").sum()).sort("power")
+    return {_size_label(p): n for p, n in grouped.iter_rows()}
+
+
+def _size_label(power: int) -> str:
+    return "1" if power == 0 else f"{2**power}-{2 ** (power + 1) - 1}"

@@ -1,30 +1,39 @@
-"""The k of nodes from few counts, beside the k that counting gives."""
+"""What an offer begins with: the k of nodes predicted from few counts, and hierarchies that may be published.
+
+`predict_table` sets predictions beside the k that counting gives. The hierarchies of an offer that comes without any
+are published, so they must not tell which values occur.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import datetime as dt
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast, get_args
 
+import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
-from tokumei.core.text import Text
-from tokumei.core.wording import choice_of
+from tokumei.core.text import Text, choice_of
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import Table
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
+from tokumei.hierarchies.files import read_hierarchies
+from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice
+from tokumei.hierarchies.written_dates import read_days
 from tokumei.methods.registry import TABLE_ANONYMIZERS
 from tokumei.predictors.compare import Comparison, compare, predictors_for
-from tokumei.predictors.methods.power_law import FittedPowerLaw, law_in_words
-from tokumei.predictors.predictor import Predictor
-from tokumei.predictors.quadrants import Rule, is_served
+from tokumei.predictors.power_law import FittedPowerLaw, law_in_words
+from tokumei.predictors.predictor import Predictor, Rule, is_served
 from tokumei.tasks.anonymize_table import known_of
 from tokumei.tasks.goal import Known, counted_on_engine, trees_of
-from tokumei.tasks.hierarchies import told_of_made
+from tokumei.tasks.preparing import days_of, is_of_numbers, made_hierarchy, told_of_made
 from tokumei.tasks.request import ReleaseRequest, Requirements, whole_number
 
 LISTED = 30
@@ -79,7 +88,7 @@ class NodePredictions(Result):
 
     def figure(self) -> Drawing | None:
         """Draw the k that was predicted over the k that counting gives."""
-        from tokumei.report.figures import crowd_figure
+        from tokumei.reports.figures import crowd_figure
 
         rows = [
             {"k": float(one.k), "predicted": float(max(each.k, 0.5)), "predictor": name}
@@ -189,3 +198,92 @@ def _compared(
     lattice = Lattice.of(trees.of_columns)
     nodes = None if levels is None else [lattice.node(dict(levels))]
     return compare(lattice, counts, predictors, nodes=nodes), trees.made
+
+
+# More numbers or days than this are not written out: the offer would be megabytes.
+MOST_VALUES = 40_000
+WRITTEN_DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%Y/%-m/%-d", "%Y%m%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y")
+
+
+def offered_hierarchies(
+    source: Any, qi: Sequence[str], k: int, *, given: Path | None = None, engine: str = "local", reading: Reading
+) -> tuple[list[Hierarchy], dict[str, Text]]:
+    """Read the hierarchies of an offer from the folder given, or make one of each column and say what it is.
+
+    Whole numbers and days are those that there can be, not those that occur, and end where k rows end. Of texts nobody
+    knows which there can be: one that fewer than k rows have would be told to occur, and is refused.
+    """
+    if given is not None:
+        return list(read_hierarchies(given, qi).values()), {}
+    known, counts = counted_on_engine(source, qi, engine=engine, reading=reading)
+    hierarchies, said = [], {}
+    for column in qi:
+        of_column = counts.over([column])
+        values, sizes = of_column.domain(column)[of_column.codes[0]], of_column.sizes
+        sizes = sizes[values.is_not_null().to_numpy()]
+        values = values.drop_nulls()
+        possible = _possible(values, sizes, k)
+        if possible is None and (sizes < k).any():
+            expected = (
+                "a hierarchy (--hierarchies): one that is made here is published, and would tell of {n:,} values "
+                "that occur in fewer than {k:,} rows"
+            )
+            raise InputError.of(Text(expected, n=int((sizes < k).sum()), k=k), file=known.name, column=column)
+        made, said[column] = made_hierarchy(column, values if possible is None else possible)
+        hierarchies.append(made)
+    return hierarchies, said
+
+
+def _possible(values: pl.Series, sizes: np.ndarray, k: int) -> pl.Series | None:
+    """Return the possible whole numbers or days, as the column writes them.
+
+    None where nobody knows, where there are too many, and where fewer than k rows would tell how far they reach.
+    """
+    if days_of(values):
+        days = read_days(values.cast(pl.String).to_list()) or ()
+        reach = _reach(np.array([day.year for day in days]), sizes, k, step=1)
+        if reach is None or (reach[1] - reach[0]) * 366 > MOST_VALUES or not dt.MINYEAR <= reach[0] < reach[1] <= 9999:
+            return None
+        span = pl.date_range(dt.date(reach[0], 1, 1), dt.date(reach[1], 1, 1), closed="left", eager=True)
+        return _holding(values, (_written_days(span, form, values.dtype) for form in WRITTEN_DAYS))
+    if not is_of_numbers(values):
+        return None
+    numbers = values.cast(pl.Float64)
+    if not (numbers.is_finite().all() and numbers.equals(numbers.round())):
+        return None
+    reach = _reach(numbers.to_numpy(), sizes, k)
+    if reach is None or reach[1] - reach[0] > MOST_VALUES:
+        return None
+    # What the type of the column cannot hold cannot be in it, and is none of what there can be.
+    return _holding(values, [pl.int_range(*reach, eager=True).cast(values.dtype, strict=False).drop_nulls()])
+
+
+def _reach(numbers: np.ndarray, sizes: np.ndarray, k: int, *, step: int | None = None) -> tuple[int, int] | None:
+    """Return round ends, the upper one excluded, of the k rows at each end; None if one lies beyond.
+
+    A step is round and at least half of the way between them, and there is one more on either side: ages of which k
+    rows reach down to 22 and k up to 88 are written from 0 to 149.
+    """
+    order = np.argsort(numbers)
+    below, above = np.cumsum(sizes[order]), np.cumsum(sizes[order][::-1])
+    if not len(below) or below[-1] < k:
+        return None
+    least = int(numbers[order][np.searchsorted(below, k)])
+    most = int(numbers[order][::-1][np.searchsorted(above, k)])
+    if step is None:
+        half = max(1, (most - least) / 2)
+        size = 10 ** math.floor(math.log10(half))
+        step = next(size * one for one in (1, 2, 5, 10) if size * one >= half)
+    start, stop = (least // step - 1) * step, (most // step + 2) * step
+    # Of what is counted from nothing, such as ages, there is nothing below it.
+    start = max(start, 0) if least >= 0 else start
+    return (start, stop) if numbers.min() >= start and numbers.max() < stop else None
+
+
+def _written_days(days: pl.Series, form: str, dtype: pl.DataType) -> pl.Series:
+    return days if dtype == pl.Date else days.dt.strftime(form).cast(dtype, strict=False).drop_nulls()
+
+
+def _holding(values: pl.Series, ways: Iterable[pl.Series]) -> pl.Series | None:
+    """Return the first domain that holds every value; 007 is in none."""
+    return next((way for way in ways if values.is_in(way.implode()).all()), None)

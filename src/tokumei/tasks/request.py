@@ -1,7 +1,9 @@
 """What is asked of a release of a table: one request, from which every door makes what it offers.
 
 The fields of `Requirements` and `ReleaseRequest` are the keywords of `tk.anonymize`, the options of the commands, the
-keys of a job file and the fields of the workbench's form.
+keys of a job file and the fields of the workbench's form. The own options of methods, attacks and measures follow, as
+keywords of the public functions: which part takes which is said by `tokumei parts`, and one from another package takes
+its options as fields of the part itself. A test holds these against what the registries find.
 """
 
 from __future__ import annotations
@@ -10,17 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, cast
 
 from tokumei.core.errors import InputError, nearest
-from tokumei.core.text import Text
-from tokumei.core.wording import choice_of
+from tokumei.core.text import Text, choice_of
 
 if TYPE_CHECKING:
-    # The command line makes its options of the fields, and waits for none of these.
     from tokumei.measures.losses import Loss
     from tokumei.measures.requirement import Requirement
     from tokumei.methods.registry import TableAnonymizer
+
 
 WHOSE_HELP = "WHOSE shares count where rows are left out: original, release or both (default)."
 # A number, or one with its kind, as "2:entropy" or (2, "entropy").
@@ -221,3 +222,159 @@ def whole_number(value: Any, option: str) -> int:
     if isinstance(value, bool) or number != number // 1 or number < 1:
         raise InputError.of("a whole number from 1 on", option=option, value=value)
     return int(number)
+
+
+Ranges = Literal["grid", "tight"]
+
+
+class TableMethodOptions(TypedDict, total=False):
+    """Options of the methods that anonymize tables."""
+
+    below: bool
+    block: int
+    bottom: float
+    budget: float | None
+    columns: Sequence[str]
+    cuts: Literal["checked", "safe"]
+    earlier: Sequence[str]
+    epsilon: float
+    finer: bool
+    high: Sequence[float]
+    is_clamped: bool
+    kind: Literal["strict", "relaxed", "laplace", "gaussian", "bottom-up", "top-down"]
+    levels: Sequence[str]
+    low: Sequence[float]
+    margin: float
+    n_way: int
+    neighbors: Literal["add-or-remove", "replace"]
+    noise: Literal["geometric", "laplace"]
+    order: Literal["smallest", "random"]
+    p: float
+    pk: float | None
+    predictor: str
+    publish: Literal["tables", "rows"]
+    ranges: Ranges
+    retain: float | None
+    scale: float | None
+    seconds: float
+    share: float
+    table: str
+    top: float
+    ways: int
+    within: Sequence[str]
+    write: Literal["mean", "median", "bound"]
+    z: int
+
+
+class HistoryMethodOptions(TypedDict, total=False):
+    """Options of the methods that anonymize histories."""
+
+    alpha: float | None
+    among: int
+    bound: float
+    characters: int
+    clusters: int | Literal["best"] | None
+    days: int
+    deals: Literal["rows", "baskets"]
+    every: int
+    hides_times: bool
+    items: float
+    k: int
+    known: float
+    level: int
+    lifetime: int
+    m: int
+    most: float
+    most_open: float
+    once: bool
+    price_deviations: float
+    prices: float
+    quantities: float
+    random: float
+    ranges: Ranges
+    risk_limit: float | None
+    rounds: int
+    share: float
+    smallest: int
+    telling: float
+    unhidden: int
+    whole_baskets: bool
+
+
+class TableAttackOptions(TypedDict, total=False):
+    """Options of the attacks on tables."""
+
+    alpha: float
+    beta: float
+    c: float
+    complete: bool
+    distance: Literal["equal", "ordered", "hierarchical"]
+    draws: int
+    excludes: int
+    kind: Literal["distinct", "entropy", "recursive"]
+    l: float  # noqa: E741 - as the requirement is called.
+    ranges: Literal["", "grid", "tight"]
+    rounds: Literal["", "any", "finest"]
+    seconds: float
+    t: float
+
+
+class HistoryAttackOptions(TypedDict, total=False):
+    """Options of the attacks on histories."""
+
+    alpha: str | float
+    each_once: bool
+    fields: Sequence[str]
+    n_guesses: int
+    p: str | float
+    rounds: int
+    submit_all: bool
+
+
+class ThreatOptions(TypedDict, total=False):
+    """Changes to a threat: the fields of `HistoryThreat`."""
+
+    days: int
+    draw: Literal["contest", "uniform", "basket", "memorable"]
+    is_told: bool
+    item_characters: int | None
+    knows_places: bool
+    period: Literal["same", "other"]
+    price_share: float
+    rows: int | None
+    share: float
+    who: str
+
+
+class TableMeasureOptions(TypedDict, total=False):
+    """Options of the measures of tables; what an original says of itself is not asked again."""
+
+    classifier: Literal["logistic", "tree"]
+    held_out: float
+    metric: Literal["auc", "accuracy"]
+    most_rows: int
+    n_compared: int
+    seed: int
+    target: str
+
+
+class HistoryMeasureOptions(TypedDict, total=False):
+    """Options of the measures of histories; of a list of values each is measured."""
+
+    by: Sequence[str]
+    column: Literal["date", "price", "quantity"] | Sequence[str]
+    count: Literal["purchases", "pieces"]
+    diagonal: bool
+    k: int | Sequence[int]
+    kind: Literal["wholesale", "retail", "top"]
+    largest_size: int
+    least_confidence: float
+    least_support: float | None
+    most_dozens: int
+    n_items: int
+    n_ranks: int
+    n_rules: int
+    n_sets: int
+    normalize: Literal["worst", "range"]
+    released_master: Any
+    statistic: str | Sequence[str]

@@ -1,4 +1,9 @@
-"""What anonymizing a table gives: the release, what it promises, what it lost, and what is needed to judge it."""
+"""What anonymizing a table gives, and the original and its release as attacks and measures see them.
+
+A release may carry further columns unchanged, unless they single people out by themselves: then they are refused
+unless they are asked for anyway. The result holds the release, what it promises, what it lost, and what is needed to
+judge it. With its original it becomes a pair: the same roles, and whose each row is.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +15,149 @@ from typing import Any
 
 import polars as pl
 
+from tokumei.attacks.threat_model import Published
+from tokumei.core.errors import InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence, as_kind
 from tokumei.core.score import Score
-from tokumei.core.wording import counted
-from tokumei.data.files.atomic import write_text
-from tokumei.data.files.formats import check_can_be_written, write_file_or_folder
+from tokumei.core.text import Text, counted
+from tokumei.data.files.disk import write_text
+from tokumei.data.files.formats import check_can_be_written, read_beside, write_file_or_folder
 from tokumei.data.files.outputs import guarded
-from tokumei.data.files.row_numbers import write_rows
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.files.strict import read_rows, write_rows
+from tokumei.data.frames import as_frame
+from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
 from tokumei.data.table import Table
 from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.engine import Relation
+from tokumei.engines.local import LocalRelation
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.tasks.hierarchies import told_of_made
+from tokumei.tasks.preparing import given_hierarchies, is_of_dates, is_of_numbers, made_hierarchy, told_of_made
+
+SINGLED = "of its values are one customer's alone"
+# A name that no column of a file has.
+CUSTOMER = "customer \0"
+# A column may single out a few rows by chance; more are an identifier in all but name.
+FEW_ROWS = 5
+# What is longer than this, and not one of a few phrases, was written about one person.
+LONG_TEXT, MANY_WORDS, FEW_PHRASES = 60, 6, 20
+
+
+@dataclass(frozen=True)
+class ColumnUniqueness:
+    """How far one column tells rows apart."""
+
+    column: str
+    n_distinct: int
+    n_unique: int
+    n_missing: int
+    is_free_text: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the uniqueness for JSON: unique values are those of one row alone."""
+        return {
+            "column": self.column,
+            "distinct": self.n_distinct,
+            "unique": self.n_unique,
+            "missing": self.n_missing,
+            "is_free_text": self.is_free_text,
+        }
+
+
+def uniqueness(rows: pl.LazyFrame, columns: Sequence[str]) -> list[ColumnUniqueness]:
+    """Count the distinct and the unique values of columns, missing ones apart."""
+    schema = rows.collect_schema()
+    found = []
+    for column in columns:
+        dtype = schema[column]
+        value = pl.col(column).cast(pl.String) if isinstance(dtype, (pl.Categorical, pl.Enum)) else pl.col(column)
+        if not dtype.is_nested():
+            counted = rows.select(value.alias("value")).group_by("value").agg(pl.len().alias("n"))
+            found.append(_uniqueness(column, counted))
+    return found
+
+
+def uniqueness_of(counts: ClassCounts, columns: Sequence[str]) -> list[ColumnUniqueness]:
+    """Return the uniqueness of columns from counts that have them."""
+    found = []
+    for column in columns:
+        own = counts.over([column])
+        found.append(_uniqueness(column, pl.LazyFrame({"value": own.values()[column], "n": own.sizes})))
+    return found
+
+
+def _uniqueness(column: str, counted: pl.LazyFrame) -> ColumnUniqueness:
+    """Return a column's uniqueness from its distinct values and the rows of each."""
+    value = pl.col("value")
+    long = pl.lit(0)
+    if counted.collect_schema()["value"] == pl.String:
+        long = ((value.str.len_chars() > LONG_TEXT) | (value.str.count_matches(r"\S+") >= MANY_WORDS)).sum()
+    there = value.is_not_null()
+    told = counted.select(
+        n_missing=pl.col("n").filter(~there).sum(),
+        n_distinct=there.sum(),
+        n_unique=(there & (pl.col("n") == 1)).sum(),
+        n_long=long,
+    )
+    row = told.collect(engine="streaming").row(0, named=True)
+    is_text = bool(row.pop("n_long")) and row["n_distinct"] > FEW_PHRASES
+    return ColumnUniqueness(column, is_free_text=is_text, **{name: int(n or 0) for name, n in row.items()})
+
+
+def uniqueness_on(relation: Relation, columns: Sequence[str]) -> list[ColumnUniqueness]:
+    """Count the same where the rows are: here, or on their engine, in a pass for each column."""
+    if isinstance(relation, LocalRelation):
+        return uniqueness(relation.rows, columns)
+    found = []
+    for column in columns:
+        if not relation.schema[column].is_nested():
+            n = relation.count_values(column, longest=LONG_TEXT, many_words=MANY_WORDS)  # type: ignore[attr-defined]
+            is_text = bool(n.pop("n_long")) and n["n_distinct"] > FEW_PHRASES
+            found.append(ColumnUniqueness(column, is_free_text=is_text, **n))
+    return found
+
+
+def check_carried(history: History) -> None:
+    """Refuse to carry columns of a history by which customers are singled out, or that are free text."""
+    if history.carried is None:
+        return
+    # A customer's own value singles out the customer in however many rows it stands.
+    by_customer = history.carried.with_columns(history.frame["customer"].alias(CUSTOMER)).lazy()
+    for column in history.carried.columns:
+        check_kept(by_customer.unique([CUSTOMER, column]), [column], history.name, what=SINGLED, option="--carry")
+
+
+def check_kept(
+    rows: pl.LazyFrame,
+    columns: Sequence[str],
+    name: str,
+    *,
+    what: str = "rows are singled out by it",
+    option: str = "--keep",
+) -> None:
+    """Refuse to release columns unchanged that single people out, or that are free text."""
+    refuse_singling(uniqueness(rows, columns), name, what=what, option=option)
+
+
+def refuse_singling(
+    found: Sequence[ColumnUniqueness],
+    name: str,
+    *,
+    what: str = "rows are singled out by it",
+    option: str = "--keep",
+) -> None:
+    """Refuse columns of which more than a few values are unique, or that are free text."""
+    for one in found:
+        if one.n_unique > FEW_ROWS:
+            why = f"{one.n_unique:,} {what}"
+        elif one.is_free_text:
+            why = "it is free text, which may name people"
+        else:
+            continue
+        expected = f"no identifier among the columns to {option[2:]} ({why}); {option}-anyway releases it all the same"
+        raise InputError.of(expected, file=name, column=one.column)
+
 
 TIGHT_RANGES = (
     "Ranges of numbers are tight: both ends of each are values of people in the group, so that some of them can be "
@@ -142,7 +278,7 @@ class TableRelease(Result):
 
     def figure(self) -> Drawing | None:
         """Draw what each column lost."""
-        from tokumei.report.figures import bar_figure
+        from tokumei.reports.figures import bar_figure
 
         shares = self.facts.get("loss_by_attribute")
         if not shares:
@@ -179,3 +315,88 @@ class TableRelease(Result):
             write_text(recipe, json.dumps(self.recipe.as_dict(), ensure_ascii=False) + "\n")
         if rows is not None and self.rows is not None:
             write_rows(self.rows + 1, rows)
+
+
+def published(
+    original: Table,
+    release: Any,
+    rows: Any = None,
+    *,
+    in_order: bool = False,
+    option: str = "rows",
+    reading: Reading = AS_IT_IS,
+) -> Published:
+    """Return a release with the truth about it.
+
+    release: what `tk.anonymize` gave, which knows whose each row is, or a frame or file.
+    rows: the row of the original of each released row, counted from 1, or a file with a line each.
+    in_order: row n of both is the same person, for releases that were not shuffled.
+    """
+    own: pl.Series | None = None
+    if isinstance(release, TableRelease):
+        if release.rows is None:
+            raise InputError.of(f"a release of rows of people, not what {release.facts['method']} gives")
+        frame, name, own = release.table, "release", release.rows
+    elif isinstance(release, (str, Path)):
+        columns = [*original.quasi_identifiers, *original.sensitive]
+        frame, name = read_beside(release, reading, columns), str(release)
+    else:
+        frame, name = (release.frame, release.name) if isinstance(release, Table) else (as_frame(release), "release")
+    has = [column for column in original.quasi_identifiers if column in frame.columns]
+    table = Table(frame, has, [column for column in original.sensitive if column in frame.columns], name=name)
+    if rows is not None:
+        return Published(table, _row_numbers(rows, table, original.n_rows))
+    if own is not None:
+        return Published(table, own)
+    if not in_order:
+        expected = (
+            "{option}: the row of the original behind each released row (in the shell 'anonymize table --rows FILE' "
+            "writes it, and --rows FILE reads it), or in_order (--in-order) where both are in one order"
+        )
+        raise InputError.of(Text(expected, option=option), file=name)
+    if table.n_rows != original.n_rows:
+        expected = f"the {original.n_rows:,} rows of the original, or {option} with the row of each"
+        raise InputError.of(expected, file=name, value=counted(table.n_rows, "row"))
+    return Published(table, pl.Series("row", range(table.n_rows), dtype=pl.Int64))
+
+
+def hierarchies_of(original: Table, release: Any, given: Any) -> dict[str, Hierarchy]:
+    """Return the hierarchies that read labels: those given, those the release was made by, or the calendar."""
+    columns = [*original.quasi_identifiers, *original.sensitive]
+    chosen = original.hierarchies if given is None else given
+    found = given_hierarchies(chosen, columns)
+    if isinstance(release, TableRelease):
+        return {**release.hierarchies, **found}
+    if chosen is None:
+        # As `anonymize` makes them: intervals of numbers say what they stand for, months and ranges of texts do only by
+        # their hierarchy.
+        values = {name: original.distinct(name) for name in original.quasi_identifiers}
+        found |= {name: made_hierarchy(name, own)[0] for name, own in values.items() if _needs_hierarchy(own)}
+    return found
+
+
+def _needs_hierarchy(values: pl.Series) -> bool:
+    return is_of_dates(values) or (values.dtype == pl.String and not is_of_numbers(values))
+
+
+def numeric_of(original: Table, given: Sequence[str] | None) -> list[str]:
+    """Return the columns of numbers: those named, or those whose values are all numbers."""
+    if given is not None:
+        return [given] if isinstance(given, str) else list(given)
+    if original.numeric is not None:
+        return list(original.numeric)
+    return [name for name in original.quasi_identifiers if is_of_numbers(original.distinct(name))]
+
+
+def _row_numbers(rows: Any, table: Table, n_original: int) -> pl.Series:
+    """Convert the rows of the original of each released one to numbers from 0."""
+    if not isinstance(rows, (str, Path)):
+        return pl.Series("row", rows).cast(pl.Int64) - 1
+    numbers = read_rows(rows)
+    if len(numbers) != table.n_rows:
+        expected = f"a line for each of {table.n_rows:,} released rows"
+        raise InputError.of(expected, file=rows, value=counted(len(numbers), "line"))
+    for line in (numbers > n_original).arg_true()[:1]:
+        expected = f"a row of the original, counted from 1 to {n_original:,}"
+        raise InputError.of(expected, file=rows, line=line + 1, value=numbers[line])
+    return numbers - 1

@@ -1,4 +1,8 @@
-"""A table from original to release where it is: on an engine, or streamed from a file larger than memory."""
+"""Releases of tables that are written to files: from memory, on an engine, or streamed.
+
+`anonymize_to_files` reads what is needed and chooses the way. A table that is on an engine, or in a file larger than
+memory, goes from original to release where it is.
+"""
 
 from __future__ import annotations
 
@@ -16,30 +20,21 @@ from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.text import Text
-from tokumei.data.files.formats import PARQUET, format_of, scan_frame
-from tokumei.data.files.parquet import is_glob
+from tokumei.data.files.formats import PARQUET, format_of, is_glob, scan_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
-from tokumei.data.kinds import check_single
-from tokumei.data.table import check_column
+from tokumei.data.frames import check_single
+from tokumei.data.table import Table, check_column
 from tokumei.engines.class_counts import ClassCounts
-from tokumei.engines.count import TooManyClasses, most_classes
-from tokumei.engines.count_along import count_along
-from tokumei.engines.engine import connect, without_password
-from tokumei.engines.kept_work import keeping
-from tokumei.methods.goal import Goal, released_columns
-from tokumei.methods.on_engine.changed_rows import ChangedRows
-from tokumei.methods.on_engine.local_recoding import (
-    IN_PARTS,
-    WrittenRelease,
-    write_in_parts,
-    write_regrouped,
-)
-from tokumei.methods.on_engine.microaggregate import write_microaggregated
-from tokumei.methods.registry import LocalRecoder, Perturber, TableSearch
+from tokumei.engines.count import TooManyClasses, count_along, most_classes
+from tokumei.engines.engine import connect, keeping, without_password
+from tokumei.methods.local.on_engine import IN_PARTS, WrittenRelease, write_in_parts, write_regrouped
+from tokumei.methods.perturbing.microaggregate import Microaggregate
+from tokumei.methods.perturbing.rows_on_engine import ChangedRows, write_microaggregated
+from tokumei.methods.recipes import Goal, released_columns
+from tokumei.methods.registry import LocalRecoder, Perturber, TableAnonymizer, TableSearch
 from tokumei.methods.search.problem import recoded_requirement
-from tokumei.methods.table.microaggregate import Microaggregate
 from tokumei.methods.tables import recipe_of, write_anonymized
-from tokumei.tasks.anonymize_table import promised, row_facts, search_columns, search_facts
+from tokumei.tasks.anonymize_table import anonymize_table, promised, row_facts, search_columns, search_facts
 from tokumei.tasks.goal import (
     Known,
     Trees,
@@ -50,12 +45,94 @@ from tokumei.tasks.goal import (
     method_of,
     trees_of,
 )
-from tokumei.tasks.kept_columns import refuse_singling, uniqueness_of, uniqueness_on
+from tokumei.tasks.long_work import TablePlan, plan_table, resumable
 from tokumei.tasks.request import ReleaseRequest
-from tokumei.tasks.resuming import resumable
-from tokumei.tasks.table_release import TableRelease
+from tokumei.tasks.table_release import TableRelease, refuse_singling, uniqueness_of, uniqueness_on
 
 log = logging.getLogger("tokumei.notes")
+# More cells than these, of about twenty bytes each in memory, or more bytes of text, are read as a stream.
+MOST_CELLS = 150_000_000
+MOST_TEXT = 2 * 1024**3
+
+
+def anonymize_to_files(
+    source: str,
+    qi: Sequence[str],
+    drafts: Mapping[str, Path],
+    request: ReleaseRequest,
+    *,
+    engine: str = "local",
+    reading: Reading = AS_IT_IS,
+    beside: Path | None = None,
+) -> TableRelease:
+    """Anonymize a file, or a table where it is, and write the release, its recipe and its rows as drafts.
+
+    beside: where the release will be; long work is kept there, for the same call to go on with.
+    """
+    method, _ = method_of(request)
+    needed = [*qi, *request.sensitive_columns(), *request.keep]
+    # Which row of the file each released one was is known in memory alone, and so is an order that comes again.
+    is_plain = "rows" not in drafts and request.seed is None and not request.reproducible
+    if engine == "local" and not (is_plain and _streams(source, needed, reading, method)):
+        table, present = table_of_file(source, qi, needed[len(qi) :], reading, request.hierarchies, request.numeric)
+        made = anonymize_table(table, request)
+        if "rows" in drafts and made.rows is None:
+            raise InputError.of(f"a method that releases rows of people, for the rows, not {part_name(method)}")
+        made.write(drafts["out"], drafts.get("recipe"), drafts.get("rows"))
+        there = made.table.columns
+        return replace(made, left_out=[name for name in present if name not in there])
+    if engine == "local":
+        log.info("%s is large: its rows are read as a stream, twice, and not held in memory.", source)
+    if "rows" in drafts:
+        raise InputError.of("the local engine, which --rows needs", option="--engine", value=engine)
+    done = write_table_on_engine(source, qi, drafts["out"], request, engine=engine, reading=reading, beside=beside)
+    done.write(None, drafts.get("recipe"), None)
+    return done
+
+
+def plan_of_files(
+    source: str, qi: Sequence[str], request: ReleaseRequest, *, engine: str, reading: Reading, is_plain: bool
+) -> TablePlan:
+    """Say what `anonymize_to_files` would do and take; `is_plain` where neither rows nor an order are asked for."""
+    made, _ = method_of(request)
+    sensitive = request.sensitive_columns()
+    if engine != "local" and not runs_on_engines(made):
+        raise InputError.of(
+            Text("the local engine, which {what} needs", what=part_name(made)), option="engine", value=engine
+        )
+    needed = [*qi, *sensitive, *request.keep]
+    streams = engine == "local" and is_plain and _streams(source, needed, reading, made)
+    where: dict[str, Any] = {"engine": engine, "reading": reading, "streams": streams}
+    return plan_table(source, qi, method=made, sensitive=sensitive, keep=request.keep, **where)
+
+
+def _streams(source: str, needed: Sequence[str], reading: Reading, method: TableAnonymizer) -> bool:
+    """Whether a file is so large that its rows are streamed and never in memory together."""
+    if not runs_as_stream(method):
+        return False
+    if format_of(source) != PARQUET:
+        return reading.is_whole_text and Path(source).is_file() and Path(source).stat().st_size > MOST_TEXT
+    n_rows = int(scan_frame(source, reading).select(pl.len()).collect().item())
+    return n_rows * len(needed) > MOST_CELLS
+
+
+def table_of_file(
+    source: str,
+    qi: Sequence[str],
+    more: Sequence[str],
+    reading: Reading,
+    hierarchies: Any = None,
+    numeric: Sequence[str] | None = None,
+) -> tuple[Table, list[str]]:
+    """Read of a file the columns that a job needs, and none of the others; with the names of all."""
+    rows = scan_frame(source, reading)
+    present = rows.collect_schema().names()
+    for what, columns in (("a quasi-identifier", qi), ("a column of the job", more), ("numeric", numeric or ())):
+        for column in columns:
+            check_column(column, present, what, source)
+    wanted = {*qi, *more, *(numeric or ())}
+    frame = rows.select(name for name in present if name in wanted).collect()
+    return Table(frame, qi, hierarchies=hierarchies, numeric=numeric, name=source), present
 
 
 def write_table_on_engine(
@@ -160,7 +237,7 @@ def _write(
     if isinstance(made, Microaggregate):
         done = _drawn(write_microaggregated, source, goal, trees, out, seed=seed, **order, **how)
     elif isinstance(made, Perturber):
-        from tokumei.methods.on_engine.random_rows import write_perturbed
+        from tokumei.methods.perturbing.random_on_engine import write_perturbed
 
         # Their order is drawn anyway, here as there: in their own, rows would tell who is who.
         done = _drawn(write_perturbed, source, goal, trees, out, seed=seed, **how)

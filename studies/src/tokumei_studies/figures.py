@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from tokumei.report.figures import COLORS, HEIGHT, WIDTH, to_svg
+from tokumei.reports.figures import COLORS, HEIGHT, WIDTH, to_svg
 
 
 def curves_figure(

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tokumei.core.errors import InputError
-from tokumei.core.wording import counted
-from tokumei.data.files.atomic import write_text
+from tokumei.core.text import counted
+from tokumei.data.files.disk import write_text
 from tokumei_studies.study import STUDIES, Findings, Study, StudyFigure, StudyLine, Verdict
 
 PICTURES = "pictures"

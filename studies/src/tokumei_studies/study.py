@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pkgutil
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import ClassVar, Protocol
 
 from tokumei.core.registry import Registry
+from tokumei_studies import results
 
 CLIP = re.compile(r'((?:\bid="|url\(#)clip)(\d+)')
 
@@ -154,4 +156,8 @@ class Study(Protocol):
         """Compute the result; the files it needs are in the folder, which it may ignore if it needs none."""
 
 
-STUDIES: Registry[Study] = Registry("study", "tokumei_studies.results")
+STUDIES: Registry[Study] = Registry(
+    "study",
+    results.__name__,
+    {one.name: [one.name.replace("_", "-")] for one in pkgutil.iter_modules(results.__path__)},
+)

@@ -21,6 +21,6 @@ def clock_of_programs(monkeypatch: pytest.MonkeyPatch, seconds: float) -> list[t
         return solved
 
     monkeypatch.setattr("time.perf_counter", lambda: clock[0])
-    monkeypatch.setattr("tokumei.attacks.count_programs.linprog", timed(linprog))
-    monkeypatch.setattr("tokumei.attacks.count_programs.milp", timed(milp))
+    monkeypatch.setattr("tokumei.attacks.disclosure.count_programs.linprog", timed(linprog))
+    monkeypatch.setattr("tokumei.attacks.disclosure.count_programs.milp", timed(milp))
     return given

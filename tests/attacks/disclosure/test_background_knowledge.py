@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.attacks.disclosure.threat_models import threat_model
 
-from tokumei.attacks.disclosure.background_knowledge import BackgroundKnowledge
-from tokumei.attacks.disclosure.homogeneity import Homogeneity
+from tokumei.attacks.disclosure.known_people import BackgroundKnowledge, Homogeneity
 from tokumei.core.errors import InputError
 
 ILLNESSES = ["flu", "flu", "cold", "cough"]

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 from tests.attacks.disclosure.threat_models import threat_model
 
-from tokumei.attacks.disclosure.homogeneity import Homogeneity
+from tokumei.attacks.disclosure.known_people import Homogeneity
 from tokumei.core.errors import InputError
 
 ILLNESSES = ["flu", "flu", "flu", "cold"]

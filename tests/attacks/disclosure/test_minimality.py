@@ -13,17 +13,13 @@ import pytest
 from tests.cases import with_many
 
 import tokumei as tk
-from tokumei.attacks import possible_worlds
-from tokumei.attacks.disclosure.minimality import Minimality, scene_of
-from tokumei.attacks.possible_worlds import beliefs
-from tokumei.attacks.promised_bounds import bounds_of
+from tokumei.attacks.disclosure import possible_worlds
+from tokumei.attacks.disclosure.minimality import Minimality, bounds_of, scene_of
+from tokumei.attacks.disclosure.possible_worlds import beliefs
 from tokumei.attacks.threat_model import Published, ThreatModel
 from tokumei.core.errors import CannotAnonymize, InputError
-from tokumei.measures.safety.alpha_k import AlphaK
-from tokumei.measures.safety.beta_likeness import BetaLikeness
-from tokumei.measures.safety.delta_disclosure import DeltaDisclosure
-from tokumei.measures.safety.l_diversity import LDiversity
-from tokumei.measures.safety.t_closeness import TCloseness
+from tokumei.measures.safety.closeness import BetaLikeness, DeltaDisclosure, TCloseness
+from tokumei.measures.safety.diversity import AlphaK, LDiversity
 from tokumei.tasks.attack_table import known_method
 
 SEX = tk.Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.attacks.disclosure.threat_models import threat_model
 
-from tokumei.attacks.disclosure.record_linkage import RecordLinkage
+from tokumei.attacks.disclosure.known_people import RecordLinkage
 from tokumei.attacks.threat_model import ThreatModel
 from tokumei.core.errors import InputError
 

@@ -12,11 +12,11 @@ from tests.attacks.disclosure.arx_local_recoding import random_case
 from tests.attacks.disclosure.solver_clock import clock_of_programs
 
 import tokumei as tk
-from tokumei.attacks.count_programs import CountProgram, rows_of
+from tokumei.attacks.disclosure.count_programs import CountProgram, rows_of
 from tokumei.attacks.disclosure.refine import Refine
 from tokumei.core.result import Facts
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.report.japanese_texts import in_japanese
+from tokumei.reports.japanese_texts import in_japanese
 
 CITIES = ["Kyoto", "Osaka", "Nara", "Tokyo", "Chiba"]
 CITY = Hierarchy.of_levels("city", [CITIES, ["west"] * 3 + ["east"] * 2, ["*"] * 5])

@@ -17,12 +17,12 @@ from tests.cases import cases
 
 import tokumei as tk
 from tokumei.attacks.claims import MISSING, Claim, Leaf
+from tokumei.attacks.disclosure.round_programs import solve
+from tokumei.attacks.disclosure.rounds import Rounds, count
+from tokumei.attacks.disclosure.value_counts import Key, ValueCounts
 from tokumei.attacks.label_reading import LabelReading
 from tokumei.attacks.public_knowledge import PublicKnowledge
-from tokumei.attacks.round_programs import solve
-from tokumei.attacks.rounds import Rounds, count
 from tokumei.attacks.threat_model import KnownMethod
-from tokumei.attacks.value_counts import Key, ValueCounts
 from tokumei.core.errors import CannotAnonymize
 from tokumei.hierarchies.hierarchy import Hierarchy
 

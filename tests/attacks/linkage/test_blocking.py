@@ -7,18 +7,15 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
-from tokumei.attacks.history import linkage
-from tokumei.attacks.history.linkage import Linkage
-from tokumei.attacks.judge import judge
-from tokumei.attacks.linkage import blocking, evidence, joining
-from tokumei.attacks.linkage.blocking import match_sparse
-from tokumei.attacks.linkage.epochs import find_epochs
-from tokumei.attacks.linkage.matching import match
-from tokumei.attacks.truth import published
+from tokumei.attacks.judge import judge, published
+from tokumei.attacks.linkage import attack, blocking, evidence, joining
+from tokumei.attacks.linkage.attack import Linkage
+from tokumei.attacks.linkage.blocking import match, match_sparse
+from tokumei.attacks.linkage.fields import find_epochs
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 from tokumei.methods.history.perturb import Perturb
-from tokumei.methods.history.pseudonyms import Pseudonyms
+from tokumei.methods.history.steps import Pseudonyms
 
 
 def test_sparse_matching_agrees_with_the_one_of_all_pairs() -> None:
@@ -48,7 +45,7 @@ def test_customers_in_blocks_are_found_as_those_all_at_once(monkeypatch: pytest.
     release = Pseudonyms(lifetime).anonymize(moved, seed=1)
     known, seen = shop.known(0.25, seed=1), published(History(release.frame), seed=1)
     whole = Linkage(rounds=0).guess(known, seen)
-    monkeypatch.setattr(linkage, "LARGEST_CELLS", 0)
+    monkeypatch.setattr(attack, "LARGEST_CELLS", 0)
     monkeypatch.setattr(blocking, "BLOCK_CELLS", 2_500)
     parts = Linkage().guess(known, seen)
     assert release.pseudonyms is not None
@@ -62,7 +59,7 @@ def test_true_pseudonyms_are_among_those_that_are_kept(monkeypatch: pytest.Monke
     shop = History.of(make_retail(60, n_rows=1_800, seed=5))
     release = Pseudonyms(12).anonymize(Perturb(days=31, prices=0.5).change(shop, seed=1).history, seed=1)
     monkeypatch.setattr(blocking, "N_KEPT", 6)
-    evidence, counts = linkage.weigh(shop.known(0.25, seed=1), History(release.frame))
+    evidence, counts = attack.weigh(shop.known(0.25, seed=1), History(release.frame))
     epochs = find_epochs(evidence.n_rows, 60)
     [scores] = blocking.score_in_blocks(evidence, counts, epochs, joining._learn, joining._count_odds)
     assert release.pseudonyms is not None
@@ -87,9 +84,9 @@ def test_estimate_of_many_customers_is_that_of_blocks() -> None:
 def test_estimate_of_a_shop_with_one_kind_of_item_holds_what_is_learned_from_a_block(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for module in (blocking, linkage):
+    for module in (blocking, attack):
         monkeypatch.setattr(module, "BLOCK_CELLS", 400_000)
-    monkeypatch.setattr(linkage, "LARGEST_CELLS", 0)
+    monkeypatch.setattr(attack, "LARGEST_CELLS", 0)
     monkeypatch.setattr(joining, "FIRST_LINKS", 20_000)
     monkeypatch.setattr(evidence, "BLOCK_PAIRS", 100_000)
     rng, n_customers, n = np.random.default_rng(1), 1_500, 4_000

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from scipy.special import ndtr
 
-from tokumei.attacks.linkage.counts import CountEvidence, Expected, _gaps, normal_share
+from tokumei.attacks.linkage.learning import CountEvidence, Expected, _gaps, normal_share
 from tokumei.attacks.linkage.rows import Compared
 from tokumei.data.history import History
 

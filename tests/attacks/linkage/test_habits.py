@@ -6,8 +6,8 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from tokumei.attacks.linkage import habits as habits_module
-from tokumei.attacks.linkage.habits import KINDS, OWN, RIDGE, Habits, habit_codes, learn_weights
+from tokumei.attacks.linkage import rows as habits_module
+from tokumei.attacks.linkage.rows import KINDS, OWN, RIDGE, Habits, habit_codes, learn_weights
 
 Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Ints = np.ndarray[tuple[int, ...], np.dtype[np.int64]]

@@ -6,19 +6,18 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.attacks.history.linkage import Linkage, weigh
-from tokumei.attacks.judge import judge
+from tokumei.attacks.judge import judge, published
 from tokumei.attacks.linkage import joining, learning
-from tokumei.attacks.linkage.epochs import find_epochs
+from tokumei.attacks.linkage.attack import Linkage, weigh
 from tokumei.attacks.linkage.evidence import Agreement, Evidence
+from tokumei.attacks.linkage.fields import find_epochs
 from tokumei.attacks.linkage.joining import join_epochs
 from tokumei.attacks.linkage.learning import learn_agreement
-from tokumei.attacks.truth import published
 from tokumei.data.history import History, period_of
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 from tokumei.methods.history.delete import Delete
 from tokumei.methods.history.perturb import Perturb
-from tokumei.methods.history.pseudonyms import Pseudonyms
+from tokumei.methods.history.steps import Pseudonyms
 from tokumei.methods.pipeline import Pipeline
 
 BLURRED = (

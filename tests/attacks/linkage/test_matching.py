@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from tokumei.attacks.linkage import matching
-from tokumei.attacks.linkage.matching import assign_all, match, match_chances
+from tokumei.attacks.linkage import blocking
+from tokumei.attacks.linkage.blocking import assign_all, match, match_chances
 
 
 def test_match_prefers_the_best_for_all_over_the_best_for_one() -> None:
@@ -41,7 +41,7 @@ def test_assignment_of_gains_with_ties_is_as_good_as_the_best(
     # Few different gains tie; what no pair decides is left to the general solver.
     gain = np.random.default_rng(seed).integers(-1, n_steps, (n, m)) / n_steps
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matching, "MOST_CELLS", most_cells)
+        patch.setattr(blocking, "MOST_CELLS", most_cells)
         found = assign_all(gain)
     at = np.flatnonzero(found >= 0)
     assert len(set(found[at])) == len(at)

@@ -6,18 +6,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.attacks.history.linkage import Linkage, weigh
-from tokumei.attacks.judge import judge
-from tokumei.attacks.linkage import joining, narrowing
-from tokumei.attacks.linkage.epochs import find_epochs
-from tokumei.attacks.linkage.evidence import Evidence
-from tokumei.attacks.linkage.narrowing import LEAST_EQUAL, Narrowed, narrow_keys, share_unchanged
-from tokumei.attacks.truth import published
+from tokumei.attacks.judge import judge, published
+from tokumei.attacks.linkage import evidence, joining
+from tokumei.attacks.linkage.attack import Linkage, weigh
+from tokumei.attacks.linkage.evidence import LEAST_EQUAL, Evidence, Narrowed, narrow_keys, share_unchanged
+from tokumei.attacks.linkage.fields import find_epochs
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 from tokumei.methods.history.delete import Delete
 from tokumei.methods.history.perturb import Perturb
-from tokumei.methods.history.pseudonyms import Pseudonyms
+from tokumei.methods.history.steps import Pseudonyms
 from tokumei.methods.pipeline import Pipeline
 
 
@@ -60,7 +58,7 @@ def test_scores_of_narrowed_rows_are_those_of_all_rows_where_other_days_say_noth
     # Rows of other days have a likelihood of nothing then.
     agreement = told(evidence, equal=1.0)
     known = evidence.compared.known
-    monkeypatch.setattr(narrowing, "CHUNK_PAIRS", 50)
+    monkeypatch.setattr(evidence, "CHUNK_PAIRS", 50)
     assert Narrowed.of(evidence.compared, known, agreement) is not None
     narrowed = evidence.by_rows(known, agreement)
     monkeypatch.setattr(Narrowed, "of", lambda *_: None)
@@ -87,7 +85,7 @@ def test_attack_that_compares_few_rows_finds_as_many(monkeypatch: pytest.MonkeyP
     known, seen = shop.known(0.25, seed=1), published(History(release.frame), seed=1)
     found = []
     for least in (LEAST_EQUAL, 1.1):
-        monkeypatch.setattr(narrowing, "LEAST_EQUAL", least)
+        monkeypatch.setattr(evidence, "LEAST_EQUAL", least)
         verdict = judge(Linkage().guess(known, seen), release.pseudonyms, shop.customers, shop.periods)
         found.append(verdict.found.value)
     assert found[0] == pytest.approx(found[1], abs=0.01)

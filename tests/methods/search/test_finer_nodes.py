@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice, Node
-from tokumei.methods.search.finer_nodes import FinerNodes
+from tokumei.methods.search.packed import FinerNodes
 
 LETTERS = list("abcd")
 # The second of the two levels in the middle does not follow from the first.

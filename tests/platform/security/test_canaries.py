@@ -39,12 +39,11 @@ from tests.platform.test_phases import end_anonymizing, end_attacks
 from tokumei.contest.edition import files_in
 from tokumei.platform.contests.models import Contest, State, Submission
 from tokumei.platform.contests.services import scoreboard
-from tokumei.platform.contests.services.editions import edition_of
-from tokumei.platform.contests.services.phase_work import phase_jobs
-from tokumei.platform.jobs import lease
+from tokumei.platform.contests.services.phase_work import edition_of, phase_jobs
+from tokumei.platform.jobs import queue
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.running import run
-from tokumei.platform.logs import JsonLines
+from tokumei.platform.start import JsonLines
 
 pytestmark = pytest.mark.slow
 
@@ -230,7 +229,7 @@ def note_secrets(drive: Drive, contest: Contest) -> None:
 
 def break_things(drive: Drive, contest: Contest, monkeypatch: pytest.MonkeyPatch, scratch: Path) -> None:
     """Let evaluations and views fail in ways whose messages quote secrets."""
-    monkeypatch.setattr(lease, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(queue, "RETRY_SECONDS", 0.0)
     truth = next((contest.folder / "secret" / "truth" / "blue-team").iterdir())
     kept = truth.read_bytes()
     truth.write_bytes(kept[: len(kept) // 2])

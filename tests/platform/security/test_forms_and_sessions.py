@@ -28,7 +28,7 @@ from tests.platform.sites import do_jobs
 from tokumei.platform.access import Route
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api import services as tokens
-from tokumei.platform.notices.calendar import token_of
+from tokumei.platform.notices.services import token_of
 
 UNSAFE = [route for route in page_routes() if unsafe_methods(route)]
 NEW_PASSWORD = "another horse battery"

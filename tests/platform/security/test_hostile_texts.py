@@ -38,9 +38,9 @@ from tokumei.platform.contests.models import (
     Submission,
 )
 from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, Recipient
-from tokumei.platform.names import FORMULA_STARTS, inert_cell
 from tokumei.platform.notices.models import Notice
 from tokumei.platform.teams.models import Team
+from tokumei.platform.typed_text import FORMULA_STARTS, inert_cell
 
 MARKUP = "\"'><xss onload=1>{{7*7}}</title></script><script>xss()</script>"
 HOSTILE_MARKDOWN = f"""{MARKUP}

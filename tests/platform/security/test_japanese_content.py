@@ -15,13 +15,13 @@ from tests.platform.security.test_japanese_pages import latin_sentences
 from tests.platform.security.world import BACKEND, World
 from tests.platform.workbench_plays import PEOPLE, begin, do_jobs
 
+from tokumei.contest.edition import EDITIONS
 from tokumei.contest.kit import readme_text
-from tokumei.contest.registry import EDITIONS
-from tokumei.contest.rules_page import rules_text
-from tokumei.platform.accounts import letters
+from tokumei.contest.pages import rules_text
+from tokumei.platform.accounts import services
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Question
-from tokumei.platform.contests.services import questions
+from tokumei.platform.contests.services import joining
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.running import run_here
 from tokumei.platform.notices.models import Notice
@@ -117,7 +117,7 @@ def test_contest_tells_what_is_wrong_with_files_and_forms_in_japanese(world: Wor
         check(olga.get(f"{address}/finish"))
     cup = Contest.objects.get(slug="cup")
     asked = Question.objects.create(contest=cup, by=world.user("captain"), text="なぜですか。")
-    questions.answer(asked, world.user("organizer"), text="そうだからです。", is_public=True)
+    joining.answer_question(asked, world.user("organizer"), text="そうだからです。", is_public=True)
     check(client.get("/contests/cup/questions"))
 
 
@@ -125,7 +125,7 @@ def test_letters_and_notices_are_japanese(world: World) -> None:
     alice = world.user("captain")
     User.objects.filter(pk=alice.pk).update(language="ja")
     with translation.override("ja"):
-        for post in (letters.post_reset, letters.post_verification, letters.post_test):
+        for post in (services.post_reset, services.post_verification, services.post_test):
             post(alice, "https://tokumei.example")
     for job in Job.objects.filter(kind="letter", is_done=False):
         run_here(job.pk)

@@ -35,18 +35,18 @@ from tokumei.platform.api import services as tokens
 from tokumei.platform.contests.models import Contest, ContestDraft, FileCheck, Question, State, Submission
 from tokumei.platform.contests.services import contests, joining, submitting
 from tokumei.platform.exchange.models import Trust
-from tokumei.platform.exchange.services import recipients, requesting
+from tokumei.platform.exchange.services import requesting
 from tokumei.platform.jobs import process
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.running import run
-from tokumei.platform.notices.calendar import token_of
 from tokumei.platform.notices.models import Notice
+from tokumei.platform.notices.services import token_of
 from tokumei.platform.teams import services as teams
 from tokumei.platform.teams.models import Team
 from tokumei.platform.workbench import services as workbench
 
 PASSWORD = "correct horse battery"
-BACKEND = "tokumei.platform.accounts.backends.NameOrEmail"
+BACKEND = "tokumei.platform.accounts.authentication.NameOrEmail"
 # The role → the name of who has it; red is the team whose things are asked for, rita is in blue.
 PEOPLE = {
     "anonymous": "",
@@ -300,7 +300,7 @@ def _exchange(world: World, red: Team) -> None:
     """Let red offer a table that the platform hosts, rita ask for levels of it, and red trust her."""
     rita = world.user("rival")
     offered = host(world.user("captain"), red, slug="people")
-    recipients.introduce(rita, organization="Blue")
+    requesting.introduce(rita, organization="Blue")
     served, waiting = (
         requesting.ask(offered, rita, levels={"age": 2, "sex": sex, "town": 2}, criterion=None, purpose="Research")
         for sex in (0, 1)

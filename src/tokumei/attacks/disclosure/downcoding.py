@@ -10,13 +10,20 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from tokumei.attacks.claims import MISSING, Claim, claims_frame, known_cells, mean_of, summary_of
-from tokumei.attacks.full_domain import MINIMAL, not_finer, suppressed_rows
+from tokumei.attacks.candidates import share_score
+from tokumei.attacks.claims import (
+    MISSING,
+    Claim,
+    claims_frame,
+    expected_singling_out,
+    known_cells,
+    mean_of,
+    singling_out,
+    summary_of,
+)
+from tokumei.attacks.disclosure.method_traces import MINIMAL, halves, not_finer, not_split, suppressed_rows
 from tokumei.attacks.label_reading import CLOSEST, LabelReading, Ranges, are_tight, searches_levels
-from tokumei.attacks.mondrian_cuts import halves, not_split
 from tokumei.attacks.public_knowledge import Deductions, PublicKnowledge
-from tokumei.attacks.singling_out import expected_singling_out, singling_out
-from tokumei.attacks.targets import share_score
 from tokumei.attacks.threat_model import ThreatModel
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score

@@ -10,8 +10,16 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from tokumei.attacks.candidates import CandidateRecords, Candidates, People
-from tokumei.attacks.targets import drawn_success, n_own_fitting, own_records, share_score, target_people
+from tokumei.attacks.candidates import (
+    CandidateRecords,
+    Candidates,
+    People,
+    drawn_success,
+    n_own_fitting,
+    own_records,
+    share_score,
+    target_people,
+)
 from tokumei.attacks.threat_model import Published, ThreatModel, column_of
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step

@@ -1,7 +1,11 @@
-"""The attacker who knows that a method makes groups no larger than the promise needs."""
+"""The attacker who knows that a method makes groups no larger than the promise needs.
+
+What is found is held against the largest share of a sensitive value that the promise allows in any class.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
@@ -10,23 +14,78 @@ import numpy as np
 import polars as pl
 
 from tokumei.attacks.attribute_inference import sensitive_column
-from tokumei.attacks.candidates import CandidateRecords, Candidates, People
-from tokumei.attacks.possible_worlds import Beliefs, Worlds, beliefs
-from tokumei.attacks.promised_bounds import bounds_of
-from tokumei.attacks.refused_groupings import RETRACED, Kinds, check_safe_cuts, refused_groupings
-from tokumei.attacks.targets import Floats, share_of, share_score
+from tokumei.attacks.candidates import CandidateRecords, Candidates, Floats, People, share_of, share_score
+from tokumei.attacks.disclosure.possible_worlds import Beliefs, Worlds, beliefs
+from tokumei.attacks.disclosure.refused_groupings import RETRACED, Kinds, check_safe_cuts, refused_groupings
 from tokumei.attacks.threat_model import NOBODY, KnownMethod, ThreatModel, column_of
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.engines.class_counts import Histogram, encode
 from tokumei.hierarchies.label_semantics import Bools, Ints
 from tokumei.measures.requirement import ROUNDING, Requirement, in_words, sees_whole_release
-from tokumei.measures.safety.alpha_k import AlphaK
-from tokumei.measures.safety.beta_likeness import BetaLikeness
-from tokumei.measures.safety.l_diversity import LDiversity
-from tokumei.measures.safety.t_closeness import TCloseness
-from tokumei.methods.goal import against_original
+from tokumei.measures.safety.closeness import BetaLikeness, DeltaDisclosure, TCloseness
+from tokumei.measures.safety.diversity import AlphaK, LDiversity
 from tokumei.methods.local.task import counts_of_groups
+from tokumei.methods.recipes import against_original
+
+HALVINGS = 60
+
+
+def bounds_of(requirements: Sequence[Requirement], values: pl.Series, totals: Ints) -> Floats:
+    """Return for each value the largest share that all requirements allow; a missing value is never bounded.
+
+    values: the domain of the sensitive column. totals: the rows of each value in the whole table.
+    """
+    is_value = values.is_not_null().to_numpy()
+    shares = np.where(is_value, totals, 0) / max(1, int(totals[is_value].sum()))
+    out = np.ones(len(values))
+    for one in requirements:
+        out = np.minimum(out, _bounds(one, shares, int(is_value.sum())))
+    out[~is_value] = 1.0
+    return out
+
+
+def _bounds(requirement: Requirement, shares: Floats, n_values: int) -> Floats:
+    even = np.ones(len(shares))
+    if isinstance(requirement, LDiversity):
+        return even * _diverse(requirement, n_values)
+    if isinstance(requirement, AlphaK):
+        return even * requirement.alpha
+    if isinstance(requirement, TCloseness):
+        # Mass that is moved goes as far as the nearest other value at least.
+        nearest = 1.0
+        if requirement.distance == "ordered":
+            nearest = 1 / max(1, n_values - 1)
+        elif requirement.distance == "hierarchical" and requirement.hierarchy is not None:
+            nearest = 1 / max(1, requirement.hierarchy.height)
+        return shares + requirement.t / nearest
+    if isinstance(requirement, BetaLikeness):
+        with np.errstate(divide="ignore"):
+            cap = -np.log(shares) if requirement.kind == "enhanced" else np.full(len(shares), math.inf)
+        gains: Floats = shares * (1 + np.minimum(requirement.beta, np.where(shares > 0, cap, 0.0)))
+        return gains
+    if isinstance(requirement, DeltaDisclosure):
+        bounds: Floats = shares * 2.0**requirement.delta
+        return bounds
+    return even
+
+
+def _diverse(requirement: LDiversity, n_values: int) -> float:
+    """Return the largest share of one value in a class that is ℓ-diverse."""
+    if requirement.kind == "distinct":
+        # As ℓ-diversity is commonly read; literally ℓ − 1 rows with other values would do.
+        return 1 / requirement.l
+    if requirement.kind == "recursive":
+        c = requirement.c or 0.0
+        return c / (1 + c) if requirement.l > 1 else 1.0
+    low, high = 1 / max(1, n_values), 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        rest = (1 - middle) / max(1, n_values - 1)
+        entropy = -middle * math.log(middle) - (n_values - 1) * (rest * math.log(rest) if rest > 0 else 0.0)
+        low, high = (middle, high) if entropy >= math.log(requirement.l) else (low, middle)
+    return high
+
 
 # Shares are given to measures of whole rows as so many rows.
 WHOLE = 10**12

@@ -1,13 +1,15 @@
-"""How far a released value is from a known one, field by field, and what each distance is worth.
+"""How far a released value is from a known one, field by field, and how long the pseudonyms of a release live.
 
 Each field has a few levels of agreement. A level is weighed after Fellegi and Sunter: how often the counterpart of a
 released row is at that level, over how often any known row is. The second depends on the released value, so that
-sharing a rare value counts for more than sharing a common one. The first is learned (`linkage.learning`), for numbers
-by bands of the released value: rounding leaves a quantity of 1 as it is more often than one of 100.
+sharing a rare value counts for more than sharing a common one. The first is learned (`linkage/learning.py`), for
+numbers by bands of the released value: rounding leaves a quantity of 1 as it is more often than one of 100.
 
 It matters which side is given. What is explained are the known rows, so the chances of all known values beside one
 released value add up to one. The other way round anything can be learned: that every purchase became a dear one, say,
 and then everybody is one of the few customers who buy dear things.
+
+Between two epochs all pseudonyms change; epochs are read off the release.
 """
 
 from __future__ import annotations
@@ -273,3 +275,36 @@ FIELDS: dict[str, Compare] = {
     "price": number_levels("price"),
     "quantity": number_levels("quantity"),
 }
+
+
+# More pseudonyms than customers in an epoch: some changed theirs within it.
+MOST_NAMES = 1.02
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """Months in a row, and the pseudonyms that live in them; `is_whole` if nobody changes pseudonyms within."""
+
+    months: Ints
+    names: Ints
+    is_whole: bool
+
+
+def find_epochs(n_rows: Ints, n_customers: int) -> list[Epoch]:
+    """Cut the months where no pseudonym (down) has rows on both sides; months across.
+
+    Where lives of different lengths leave nothing to cut, each month is taken for itself.
+    """
+    is_alive = n_rows > 0
+    until = np.maximum.accumulate(is_alive, axis=1)
+    after = np.maximum.accumulate(is_alive[:, ::-1], axis=1)[:, ::-1]
+    is_crossed = (until[:, :-1] & after[:, 1:]).any(axis=0)
+    cuts = np.split(np.arange(n_rows.shape[1]), np.flatnonzero(~is_crossed) + 1)
+    epochs = []
+    for months in cuts:
+        names = np.flatnonzero(is_alive[:, months].any(axis=1))
+        if len(names) <= max(1, MOST_NAMES * n_customers):
+            epochs.append(Epoch(months, names, True))
+        else:
+            epochs += [Epoch(np.array([month]), np.flatnonzero(is_alive[:, month]), False) for month in months]
+    return [epoch for epoch in epochs if len(epoch.names)]

@@ -7,16 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tokumei.attacks.linkage.blocking import match_sparse, score_in_blocks
-from tokumei.attacks.linkage.counts import CountEvidence
-from tokumei.attacks.linkage.epochs import Epoch
-from tokumei.attacks.linkage.evidence import Agreement, Evidence
-from tokumei.attacks.linkage.fields import BANDS, EQUAL, FieldLevels, Floats, Ints
-from tokumei.attacks.linkage.habits import Habits, learn_weights
-from tokumei.attacks.linkage.learning import learn_agreement
-from tokumei.attacks.linkage.matching import log_freedom, match
-from tokumei.attacks.linkage.narrowing import share_unchanged
-from tokumei.attacks.linkage.rows import Side
+from tokumei.attacks.linkage.blocking import log_freedom, match, match_sparse, score_in_blocks
+from tokumei.attacks.linkage.evidence import Agreement, Evidence, share_unchanged
+from tokumei.attacks.linkage.fields import BANDS, EQUAL, Epoch, FieldLevels, Floats, Ints
+from tokumei.attacks.linkage.learning import CountEvidence, learn_agreement
+from tokumei.attacks.linkage.rows import Habits, Side, learn_weights
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
 

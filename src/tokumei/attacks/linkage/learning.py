@@ -1,20 +1,198 @@
-"""How a release was made, learned from itself: how far the fields of counterparts still agree.
+"""What is learned of how a release was made: how many rows it has of each customer, and how far fields still agree.
 
-Expectation maximization over who is whom and which row is which. It starts from the kinds of items and the numbers of
-rows alone, which no noise on the other fields touches, and believes in several pseudonyms for each customer at a time:
-whoever starts from fields that are believed to agree, or from single matches, is led by rows that agree by accident to
-believe in them more and more.
+**Numbers of rows.** Unknown rows that stand in their places tell more than their number: between two known rows of one
+basket all rows belong to it, and at its ends at most those up to the next known row of somebody else.
+
+**Agreement.** Expectation maximization over who is whom and which row is which. It starts from the kinds of items and
+the numbers of rows alone, which no noise on the other fields touches, and believes in several pseudonyms for each
+customer at a time: whoever starts from fields that are believed to agree, or from single matches, is led by rows that
+agree by accident to believe in them more and more.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import polars as pl
 
 from tokumei.attacks.linkage.evidence import Agreement, Evidence, counts_once
-from tokumei.attacks.linkage.fields import PRIOR, FieldLevels, Floats, Ints
+from tokumei.attacks.linkage.fields import PRIOR, Epoch, FieldLevels, Floats, Ints
 from tokumei.attacks.linkage.rows import OF_BASKETS, Side, basket_sizes
+from tokumei.data.history import History
+
+# Deletion is rarely even: this share of customers may have any number of rows.
+UNEVEN = 0.05
+RATE_BOUNDS = (0.001, 0.97)
+TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The rows that each customer (down) is thought to have had in each month (across): known, mean and variance."""
+
+    n_known: Ints
+    mean: Floats
+    variance: Floats
+    share: float  # Of the original rows that are known.
+
+    @classmethod
+    def of(cls, knowledge: History, known: Side, share: float, shape: tuple[int, int]) -> Expected:
+        """Estimate them from known rows and, where baskets stand together, from the gaps between."""
+        n_known = np.zeros(shape, np.int64)
+        np.add.at(n_known, (known.owner, known.month), 1)
+        # So many unknown rows stand on average before the next known one, each row being known by chance.
+        gap, spread = (1 - share) / share, (1 - share) / share**2
+        mean: Floats = np.asarray(n_known * (1 + gap), np.float64)
+        variance: Floats = np.asarray((n_known + 1) * spread, np.float64)
+        found = _gaps(knowledge, known)
+        if found is not None:
+            inside, before, after = found
+            mean, variance = n_known.astype(np.float64), np.zeros(shape, np.float64)
+            cells = (known.owner, known.month)
+            np.add.at(mean, cells, inside)
+            for ends in (before, after):
+                is_end = ~np.isnan(ends)
+                rows = tuple(cell[is_end] for cell in cells)
+                np.add.at(mean, rows, np.minimum(ends[is_end] / 2, gap))
+                np.add.at(variance, rows, np.minimum(ends[is_end] * (ends[is_end] + 2) / 12, spread))
+            # Baskets of which no row is known.
+            variance += np.where(n_known > 0, 0.1 * spread, 0)
+        return cls(n_known, mean, variance, share)
+
+
+def _gaps(knowledge: History, known: Side) -> tuple[Floats, Floats, Floats] | None:
+    """Return for each known row the unknown rows between it and the one before in its basket, and those at its ends.
+
+    Ends are missing inside a basket. None where rows of one basket do not stand together, so that gaps tell nothing.
+    """
+    if knowledge.n_rows == len(known):
+        return None
+    frame = knowledge.frame.with_row_index("place").filter(pl.col("customer").is_not_null())
+    basket = frame.select(pl.struct("customer", "date", "time").rank("dense")).to_series().to_numpy()
+    places = frame["place"].to_numpy().astype(np.int64)
+    is_same = basket[1:] == basket[:-1]
+    if (np.flatnonzero(~is_same).size + 1) != len(np.unique(basket)):
+        return None
+    gaps = np.diff(places) - 1.0
+    first, last = float(places[0]), float(knowledge.n_rows - 1 - places[-1])
+    inside = np.append(0.0, np.where(is_same, gaps, 0.0))
+    before = np.append(first, np.where(is_same, np.nan, gaps))
+    after = np.append(np.where(is_same, np.nan, gaps), last)
+    order = np.searchsorted(places, known.place)
+    return inside[order], before[order], after[order]
+
+
+@dataclass(frozen=True)
+class CountEvidence:
+    """Weighs the number of released rows of a month, zero included, against anybody's."""
+
+    expected: Expected
+    kept: float
+    n_rows: Ints  # Released rows of each pseudonym (down) in each month (across).
+    n_customers: int | None = None  # Of all, where only some are expected here.
+
+    @cached_property
+    def season(self) -> Floats:
+        """Share of the customers who have a pseudonym in each month."""
+        n_customers = len(self.expected.n_known) if self.n_customers is None else self.n_customers
+        share: Floats = np.clip((self.n_rows > 0).sum(axis=0) / n_customers, *RATE_BOUNDS)
+        return share
+
+    def rates(self, is_found: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Floats:
+        """Return how likely each customer (down) buys in each month (across), from the months it is found in."""
+        season = self.season
+        # One made-up month of buying, at the mean rate, keeps a customer of one month from being thought absent.
+        rate = (is_found.sum(axis=1) + 1) / (len(season) + 1 / season.mean())
+        rates: Floats = np.clip(rate[:, None] * season / season.mean(), *RATE_BOUNDS)
+        return rates
+
+    def log_ratios(self, month: int, counts: Ints, rates: Floats) -> Floats:
+        """Return the log likelihood ratio of each customer (down) having so many rows (across) in a month."""
+        wanted, back = np.unique(counts, return_inverse=True)
+        is_known = self.expected.n_known[:, month] > 0
+        scores = np.empty((len(is_known), len(wanted)))
+        scores[is_known] = self._seen(month, wanted, np.flatnonzero(is_known))
+        scores[~is_known] = self._unseen(month, wanted, rates[~is_known, month])
+        found: Floats = scores[:, back]
+        return found
+
+    def _seen(self, month: int, wanted: Ints, customers: Ints) -> Floats:
+        """Weigh numbers of rows for customers of whom some rows of the month are known."""
+        season = self.season[month]
+        mean = self.kept * self.expected.mean[customers, month]
+        variance = self.expected.variance[customers, month]
+        spread = np.sqrt(self.kept**2 * variance + (1 - self.kept) * mean + 0.3 + (0.05 * mean) ** 2)
+        upper, lower = ((wanted + half - mean[:, None]) / spread[:, None] for half in (0.5, -0.5))
+        chance = normal_share(upper) - np.where(wanted == 0, 0.0, normal_share(lower))
+        anybody = np.where(wanted == 0, 1 - season, season * self._usual(wanted))
+        seen: Floats = np.log((1 - UNEVEN) * chance / anybody + UNEVEN)
+        return seen
+
+    def _unseen(self, month: int, wanted: Ints, rates: Floats) -> Floats:
+        """Weigh numbers of rows for customers who buy at these rates, and of whom no row of the month is known."""
+        season, rate = self.season[month], rates[:, None]
+        missed = np.exp(self.log_missed * wanted)
+        none = 1 - rate + rate * self._all_missed
+        unseen: Floats = np.log(np.where(wanted == 0, (1 - rate) / (1 - season), rate * missed / season) / none + TINY)
+        return unseen
+
+    def odds_of_pairs(self, epoch: Epoch, rates: Floats, customers: Ints, names: Ints) -> Floats:
+        """Return the odds of some customers and pseudonyms of the epoch by their numbers of rows, against absence."""
+        odds = np.zeros(len(customers))
+        for month in epoch.months:
+            values, of_name = np.unique(self.n_rows[epoch.names, month], return_inverse=True)
+            scores = self.log_ratios(int(month), np.append(values, 0), rates)
+            # Who has no row in the month is as good as absent there, and gains nothing.
+            gained = np.where(values > 0, scores[:, :-1] - scores[:, -1:], 0.0)
+            odds += gained[customers, of_name[names]]
+        return odds
+
+    @property
+    def log_missed(self) -> float:
+        """The log chance that nothing is known of somebody, for each released row."""
+        return float(np.log1p(-self.expected.share) / self.kept)
+
+    @cached_property
+    def _all_missed(self) -> float:
+        """The chance that nothing is known of somebody who has rows in a month."""
+        grid = np.arange(1, int(self.n_rows.max()) + 1)
+        return float((self._usual(grid) * np.exp(self.log_missed * grid)).sum())
+
+    @cached_property
+    def _counted(self) -> tuple[Ints, Ints]:
+        """The numbers of rows of pseudonyms in a month, and how often each occurs."""
+        return np.unique(self.n_rows[self.n_rows > 0], return_counts=True)
+
+    def _usual(self, counts: Ints) -> Floats:
+        """Return how often any pseudonym has so many rows in a month, smoothed."""
+        values, n = self._counted
+        width = 0.5 + 0.15 * values
+        z = (counts[:, None] - values) / width
+        density = np.exp(-(z**2) / 2) / (width * np.sqrt(2 * np.pi))
+        usual: Floats = density @ (n / n.sum()) + 1e-9
+        return usual
+
+
+# After Hart (1968), as given by West (2005), "Better approximations to cumulative normal functions".
+_HART = (
+    (0.0352624965998911, 0.700383064443688, 6.37396220353165, 33.912866078383, 112.079291497871, 221.213596169931,
+     220.206867912376),
+    (0.0883883476483184, 1.75566716318264, 16.064177579207, 86.7807322029461, 296.564248779674, 637.333633378831,
+     793.826512519948, 440.413735824752),
+)  # fmt: skip
+
+
+def normal_share(z: Floats) -> Floats:
+    """Return the share of a normal distribution below z, to 14 decimals: scipy.special takes long to import."""
+    # Beyond, nothing is left that a chance of 1e-11 could tell from zero.
+    size = np.minimum(np.abs(z), 7.0)
+    above, below = (np.polyval(coefficients, size) for coefficients in _HART)
+    tail = np.exp(-(size**2) / 2) * above / below
+    share: Floats = np.where(z > 0, 1 - tail, tail)
+    return share
+
 
 ROUNDS = 3
 # Learning ends when no share changes by more.

@@ -11,13 +11,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tokumei.contest.custom.forms import kept_mask, kept_rows, read_known, read_original, read_release, write_form
 from tokumei.contest.custom.kinds import HISTORY, ROW, TABLE
 from tokumei.contest.custom.microdata import OwnMicrodata
 from tokumei.contest.custom.purchases import OwnPurchases
-from tokumei.contest.custom.rules import check_original, check_release, release_rules
+from tokumei.contest.custom.rules import (
+    Strategy,
+    check_original,
+    check_release,
+    kept_mask,
+    kept_rows,
+    read_known,
+    read_original,
+    read_release,
+    release_rules,
+    write_form,
+)
 from tokumei.contest.custom.settings import Named, Settings, settings_of
-from tokumei.contest.custom.strategy import Strategy
 from tokumei.contest.edition import (
     AttackRule,
     ContestTerms,
@@ -31,8 +40,7 @@ from tokumei.contest.edition import (
     TeamEntry,
     read_once,
 )
-from tokumei.contest.measures import attack_measure, loss_measure
-from tokumei.contest.places import place_teams
+from tokumei.contest.measures import attack_measure, loss_measure, place_teams
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name

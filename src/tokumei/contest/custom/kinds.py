@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 from tokumei.attacks.registry import HISTORY_ATTACKS, TABLE_ATTACKS
 from tokumei.core.registry import Registry
-from tokumei.data.files.columns import TYPES
+from tokumei.data.files.strict import TYPES
 from tokumei.data.files.toml import Section
 from tokumei.data.history_columns import SCHEMA
-from tokumei.data.made.survey import AMOUNTS, QUASI_IDENTIFIERS
+from tokumei.data.made_survey import AMOUNTS, QUASI_IDENTIFIERS
 from tokumei.measures.registry import HISTORY_UTILITIES, TABLE_UTILITIES
 
 HISTORY, TABLE = "history", "table"

@@ -10,33 +10,32 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from tokumei.attacks.row_judge import judge_rows
+from tokumei.attacks.nearest_rows import judge_rows
 from tokumei.contest.checks import RowFaults
-from tokumei.contest.custom.forms import (
+from tokumei.contest.custom.kinds import ROW
+from tokumei.contest.custom.rules import (
     FORM,
     LARGEST_NUMBER,
     NAME,
     ROW_NUMBER,
+    Play,
     bounded,
     faults_of,
     kept_rows,
     read_form,
 )
-from tokumei.contest.custom.kinds import ROW
 from tokumei.contest.custom.settings import Settings
-from tokumei.contest.custom.strategy import Play
 from tokumei.contest.edition import GuessScore, Measure, Rule
 from tokumei.contest.measures import BASELINE, INTERVAL, ROWS_FOUND
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text
-from tokumei.core.wording import choice_of, counted
-from tokumei.data.files.columns import TYPES, ColumnType
+from tokumei.core.text import Text, choice_of, counted
 from tokumei.data.files.csv import write_csv
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import Reading
-from tokumei.data.made.survey import make_survey
+from tokumei.data.files.strict import TYPES, ColumnType
+from tokumei.data.made_survey import make_survey
 from tokumei.data.table import Role, Table
 
 NOISE = 0.2

@@ -10,30 +10,26 @@ from typing import Any, ClassVar
 import polars as pl
 
 from tokumei.attacks.judge import judge as judge_guesses
-from tokumei.attacks.truth import truth_of
-from tokumei.contest.checks import RowFaults
-from tokumei.contest.custom.forms import FORM, NAME, bounded, faults_of, read_form
+from tokumei.attacks.judge import truth_of
+from tokumei.contest.checks import RowFaults, for_a_table
 from tokumei.contest.custom.kinds import SUCCESSES
+from tokumei.contest.custom.rules import FORM, NAME, Play, bounded, faults_of, read_form
 from tokumei.contest.custom.settings import Settings
-from tokumei.contest.custom.strategy import Play
 from tokumei.contest.edition import GuessScore, Measure, Rule
 from tokumei.contest.measures import BASELINE, CELLS_FOUND, CUSTOMERS_FOUND, MONTHS_FOUND, TRANSACTIONS_FOUND
-from tokumei.contest.table_of_pseudonyms import for_a_table
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.core.text import Text
-from tokumei.data.files.columns import ISO_DATE, NUMBER, TYPES, ColumnType
 from tokumei.data.files.csv import write_csv
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import Reading
-from tokumei.data.files.strict import DELETED
+from tokumei.data.files.strict import DELETED, ISO_DATE, NUMBER, TYPES, ColumnType
 from tokumei.data.history import History, period_name, period_of
 from tokumei.data.history_columns import SCHEMA
-from tokumei.data.made.retail import make_retail
+from tokumei.data.made_retail import make_retail
 from tokumei.methods.history.delete import Delete
 from tokumei.methods.history.perturb import Perturb
-from tokumei.methods.history.pseudonyms import Pseudonyms
-from tokumei.methods.steps import HistoryStep, name_for_the_whole_time, recipe_of
+from tokumei.methods.history.steps import HistoryStep, Pseudonyms, name_for_the_whole_time, recipe_of
 
 # A contest may do without these, and not without any other column.
 OPTIONAL = ("invoice", "time")

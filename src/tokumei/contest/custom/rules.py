@@ -1,22 +1,208 @@
-"""The rules of a contest of one's own, made from its settings, and the checks that hold releases against them."""
+"""The files of a contest of one's own, its rules, and the checks that hold releases against them.
+
+Files are CSV with a header, UTF-8, cells separated by commas.
+
+| file   | holds                                                                                   |
+|--------|-----------------------------------------------------------------------------------------|
+| T      | the original: a history's columns by name, or the columns of a table that have a role     |
+| A      | the release, row by row as T; a deleted row is DEL in its first cell and nothing else     |
+| S      | what is published of it: the rows that are kept, shuffled                               |
+| F, Fh  | truth and guess. History: a line a customer, a column a month. Table: a row number a line |
+| T25, … | what attackers know of T, by how many per cent of the rows                              |
+
+The rules are made from the settings. What contests with tables and those with purchases do each in their own way is
+a `Strategy`.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, ClassVar, Protocol
 
 import polars as pl
 
 from tokumei.contest.checks import RowFaults
-from tokumei.contest.custom.forms import FORM, deleted_rows, faults_of, read_form
+from tokumei.contest.custom.kinds import ROW
 from tokumei.contest.custom.settings import Settings
-from tokumei.contest.custom.strategy import Strategy
-from tokumei.contest.edition import Rule
-from tokumei.core.errors import FaultList, InputError
-from tokumei.core.wording import counted
-from tokumei.data.files.columns import ColumnType, does_not_fit
-from tokumei.data.files.strict import DELETED
+from tokumei.contest.edition import GuessScore, Measure, Rule
+from tokumei.core.errors import Fault, FaultList, InputError
+from tokumei.core.score import Score
+from tokumei.core.text import counted
+from tokumei.data.files.csv import TextFrame, read_csv, write_csv
+from tokumei.data.files.strict import DELETED, ColumnType, does_not_fit, read_columns
+
+FORM = "file-form"
+# Beyond any price or amount, and small enough that sums and squares stay numbers.
+LARGEST_NUMBER = 1e12
+
+
+def bounded(kind: ColumnType, expected: str, least: float, most: float) -> ColumnType:
+    """Return a type of numbers within bounds; any other number reads as nothing, which is a fault."""
+
+    def read(cell: pl.Expr) -> pl.Expr:
+        number = kind.read(cell)
+        return pl.when(number.is_between(least, most)).then(number)
+
+    return replace(kind, expected=expected, read=read)
+
+
+NAME = ColumnType("a text of 1 to 60 characters", r"^[^\p{C}]{1,60}$", lambda cell: cell)
+ROW_NUMBER = ColumnType("a row number, counted from 1", r"^[1-9][0-9]{0,8}$", lambda cell: cell.cast(pl.Int64))
+
+
+def read_original(path: Path, types_of: Callable[[list[str]], Mapping[str, ColumnType]]) -> pl.DataFrame:
+    """Read T with the types of its columns."""
+    text = read_csv(path, delimiter=",")
+    types = types_of(text.frame.columns)
+    faults = FaultList(text.file)
+    frame = read_columns(text, types, faults).select(list(types))
+    faults.raise_if_any()
+    return frame
+
+
+def read_form(path: Path, columns: list[str]) -> TextFrame:
+    """Read a submitted file as text; what is wrong with its form, its header included, is told under that rule."""
+    try:
+        text = read_csv(path, delimiter=",")
+    except InputError as error:
+        raise error.under(FORM) from None
+    if text.frame.columns != columns:
+        found = ",".join(text.frame.columns)
+        fault = Fault("the header {header}", str(path), 1, None, found, FORM, {"header": ",".join(columns)})
+        raise InputError(fault)
+    return text
+
+
+def deleted_rows(text: TextFrame) -> pl.Series:
+    """Mark the rows that are deleted: DEL or nothing in the first cell, and nothing in all others."""
+    first, *others = text.frame.columns
+    is_empty = pl.all_horizontal(pl.col(others).is_null()) if others else pl.lit(value=True)
+    is_gone = pl.col(first).is_null() | (pl.col(first) == DELETED)
+    return text.frame.select((is_gone & is_empty).alias("is_deleted")).to_series()
+
+
+def read_release(path: Path, types: Mapping[str, ColumnType]) -> pl.DataFrame:
+    """Read a release that passed the check, or S; deleted rows are missing in every column."""
+    text = read_form(path, list(types))
+    faults = FaultList(text.file)
+    frame = read_columns(text, types, faults, skipped=deleted_rows(text))
+    faults.raise_if_any()
+    return frame
+
+
+def read_known(path: Path, types: Mapping[str, ColumnType]) -> pl.DataFrame:
+    """Read what attackers know: some rows of T, each with its number."""
+    text = read_form(path, [ROW, *types])
+    faults = FaultList(text.file)
+    frame = read_columns(text, {ROW: ROW_NUMBER, **types}, faults)
+    faults.raise_if_any()
+    return frame
+
+
+def kept_mask(released: pl.DataFrame) -> pl.Series:
+    """Mark the rows that are not deleted."""
+    return released.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
+
+
+def kept_rows(released: pl.DataFrame) -> pl.Series:
+    """Return the rows that are not deleted, counted from 0."""
+    return kept_mask(released).arg_true().cast(pl.Int64).alias(ROW)
+
+
+def write_form(frame: pl.DataFrame, path: Path, *, is_deleted: pl.Series | None = None) -> None:
+    """Write a file of the contest; the rows marked as deleted get DEL in their first cell."""
+    written = frame.select(
+        pl.col(name).dt.to_string("%H:%M:%S") if kind == pl.Time else pl.col(name).cast(pl.String)
+        for name, kind in frame.schema.items()
+    )
+    if is_deleted is not None:
+        first = pl.col(frame.columns[0])
+        written = written.with_columns(pl.when(~is_deleted).then(pl.all()))
+        written = written.with_columns(
+            pl.when(is_deleted).then(pl.lit(DELETED)).otherwise(first).alias(first.meta.output_name())
+        )
+    write_csv(written, path)
+
+
+def faults_of(text: TextFrame) -> RowFaults:
+    """Start collecting the faults of a submitted file."""
+    return RowFaults(text)
+
+
+Play = Callable[[Settings, pl.DataFrame, int], pl.DataFrame]
+
+
+class Strategy(Protocol):
+    """One kind of data. A guess, as the truth, is a frame: cells of pseudonyms, or rows of T counted from 1."""
+
+    what: ClassVar[str]
+    what_ja: ClassVar[str]
+    guess_measures: ClassVar[Sequence[Measure]]
+    """What is told of a guess."""
+
+    def make_frame(self, settings: Settings, source: Path | None, seed: int) -> pl.DataFrame:
+        """Make the original from a source, or make one up."""
+
+    def original_types(self, settings: Settings, columns: Sequence[str]) -> dict[str, ColumnType]:
+        """Return the types of the original's columns."""
+
+    def release_types(self, settings: Settings, original: pl.DataFrame) -> dict[str, ColumnType]:
+        """Return the types of the release's columns."""
+
+    def needed_columns(self, settings: Settings, original: pl.DataFrame) -> Sequence[str]:
+        """Name the columns of the original in which no cell may be empty."""
+
+    def release_rules(self, settings: Settings) -> Sequence[Rule]:
+        """Return the rules of a release that only this kind of data has."""
+
+    def check_cells(self, original: pl.DataFrame, cells: pl.DataFrame, faults: RowFaults) -> None:
+        """Hold the cells of a release against those rules that look at no row of T."""
+
+    def check_rows(self, settings: Settings, original: pl.DataFrame, cells: pl.DataFrame, faults: RowFaults) -> None:
+        """Hold a release against the same rows of T."""
+
+    def guess_rules(self) -> tuple[Rule, ...]:
+        """Return the rules of a guess."""
+
+    def check_guess(self, original: pl.DataFrame, published: pl.DataFrame, path: Path) -> None:
+        """Raise one InputError with every fault of a guess."""
+
+    def known_frame(self, settings: Settings, original: pl.DataFrame) -> pl.DataFrame:
+        """Return what attackers may know of each row."""
+
+    def measure(self, settings: Settings, original: pl.DataFrame, released: pl.DataFrame) -> dict[str, Score]:
+        """Measure every metric of the contest."""
+
+    def truth(self, original: pl.DataFrame, released: pl.DataFrame, rows: pl.Series) -> pl.DataFrame:
+        """Return the truth of a release whose rows are published in a given order."""
+
+    def guess(
+        self, settings: Settings, attack: Any, known: pl.DataFrame, published: pl.DataFrame, seed: int
+    ) -> pl.DataFrame:
+        """Run an attack."""
+
+    def judge(
+        self,
+        settings: Settings,
+        guesses: pl.DataFrame,
+        true: pl.DataFrame,
+        original: pl.DataFrame,
+        published: pl.DataFrame,
+    ) -> GuessScore:
+        """Hold a guess against the truth."""
+
+    def write_guess(self, guesses: pl.DataFrame, original: pl.DataFrame, path: Path) -> None:
+        """Write a guess, or the truth."""
+
+    def read_guess(self, original: pl.DataFrame, path: Path) -> pl.DataFrame:
+        """Read what `write_guess` wrote."""
+
+    def anonymizers(self) -> Mapping[str, Play]:
+        """Return the built-in anonymizers by name, simplest first; a deleted row is missing in every column."""
+
 
 FILE_RULE = Rule(
     FORM,

@@ -1,4 +1,8 @@
-"""CSV with any delimiter, plain or gzipped: every cell is text until a type is declared."""
+"""CSV with any delimiter, plain or gzipped: every cell is text until a type is declared.
+
+Blanks at the ends of names and cells belong to how a file is written and not to what it says. Besides the empty cell,
+declared texts stand for a missing value.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +10,98 @@ import csv
 import io
 import logging
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
-from tokumei.core.text import Text
-from tokumei.core.wording import counted
-from tokumei.data.files.atomic import atomic_path
-from tokumei.data.files.encodings import UTF_8, find_encoding, is_utf8, to_utf8
+from tokumei.core.text import Text, counted
+from tokumei.data.files.disk import BLOCK, UNPACK_LIMIT, atomic_path, blocks, check_is_file, is_gzip, read_bytes
 from tokumei.data.files.layout import LONGEST_RECORD, Layout, check_layout
-from tokumei.data.files.missing import with_missing
 from tokumei.data.files.reading import BLANKS
-from tokumei.data.files.source import BLOCK, UNPACK_LIMIT, blocks, check_is_file, is_gzip, read_bytes
-from tokumei.data.files.trimming import BLANK, has_blanks_after, trimmed
-from tokumei.data.kinds import is_single
-from tokumei.data.names import PLAIN_NAME, check_no_patterns, is_pattern
+from tokumei.data.files.text_bytes import UTF_8, find_encoding, is_utf8, to_utf8
+from tokumei.data.frames import PLAIN_NAME, check_no_patterns, is_pattern, is_single
+
+# More digits than any column of integers holds.
+LONGEST = 40
+
+
+def with_missing(frame: pl.LazyFrame, null_values: Sequence[str]) -> pl.LazyFrame:
+    """Replace cells that stand for a missing value, whatever the type of their column.
+
+    Numbers are compared as numbers of their column's own kind, so that -9 stands for -9.0 too and a long integer for
+    no other; dates and the like by their text. NaN, however it is written, stands for what is no number.
+    """
+    if not null_values:
+        return frame
+    texts = pl.Series(list(null_values), dtype=pl.String)
+    kinds = frame.collect_schema()
+    numbers = {kind: _numbers_of_kind(null_values, kind) for kind in set(kinds.values()) if kind.is_numeric()}
+    has_nan = any(text.casefold() == "nan" for text in null_values)
+    changed = []
+    for name, kind in kinds.items():
+        if kind.is_numeric():
+            is_missing = pl.col(name).is_in(numbers[kind].implode())
+            if kind.is_float() and has_nan:
+                is_missing |= pl.col(name).is_nan()
+        elif kind.is_nested() or kind == pl.Binary:
+            continue
+        else:
+            is_missing = pl.col(name).cast(pl.String).is_in(texts.implode())
+        changed.append(pl.when(~is_missing).then(pl.col(name)).alias(name))
+    return frame.with_columns(changed)
+
+
+def _numbers_of_kind(texts: Iterable[str], kind: pl.DataType) -> pl.Series:
+    """Return the texts that are numbers of a column's type; one that it cannot hold exactly is left out."""
+    numbers = [number for text in texts if (number := _read_decimal(text)) is not None]
+    if kind.is_float():
+        return pl.Series([float(number) for number in numbers], dtype=kind)
+    if isinstance(kind, pl.Decimal):
+        held = [number for number in numbers if -int(number.normalize().as_tuple().exponent) <= kind.scale]
+        return pl.Series(held, dtype=pl.Decimal(38, kind.scale)).cast(kind, strict=False).drop_nulls()
+    whole = [int(number) for number in numbers if number == number.to_integral_value()]
+    least, most = (pl.select(getattr(kind, end)()).item() for end in ("min", "max"))
+    return pl.Series([number for number in whole if least <= number <= most], dtype=kind)
+
+
+def _read_decimal(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    # Python reads 1_000 as a number, which no file means; one of a thousand digits is none of any column.
+    return number if number.is_finite() and "_" not in text and number.adjusted() < LONGEST else None
+
+
+# What is looked at to see whether a blank stands after every delimiter.
+LOOKED_AT = 1 << 16
+BLANK = " \t\u00a0\u3000"
+
+
+def trimmed(frame: pl.LazyFrame) -> pl.LazyFrame:
+    """Strip blanks from the ends of names and texts; a text of blanks alone is missing."""
+    kinds = frame.collect_schema()
+    texts = [name for name, kind in kinds.items() if kind in (pl.String, pl.Categorical, pl.Enum)]
+    cells = (pl.col(name).cast(pl.String).str.strip_chars(BLANK) for name in texts)
+    cut = frame.with_columns(pl.when(cell != "").then(cell) for cell in cells)
+    names = {name: name.strip(BLANK) for name in kinds}
+    return cut.rename({name: short for name, short in names.items() if short != name})
+
+
+def has_blanks_after(delimiter: str, data: bytes) -> bool:
+    """Whether a blank stands after every delimiter at the start of a file, of which there must be some."""
+    if delimiter.isspace():
+        return False
+    # The last byte may be a delimiter whose blank is cut off.
+    mark, head = delimiter.encode(), data[:LOOKED_AT].removesuffix(delimiter.encode())
+    unquoted = b"".join(head.split(b'"')[::2])
+    n_marks = unquoted.count(mark)
+    return n_marks > 0 and unquoted.count(mark + b" ") == n_marks
+
 
 log = logging.getLogger("tokumei.notes")
 DELIMITERS = ",;\t|"

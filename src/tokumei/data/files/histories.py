@@ -3,26 +3,89 @@
 A table has the columns of a history by name, or by the names that `Reading.columns` declares. A contest's files have no
 header; their form is asked for by its name, or told by a first line that can be nothing else. What is written has the
 form that is asked for, and never one that its content suggests.
+
+A room above brings the forms of contests: each edition has a module of its files, which is imported when its form is
+asked for and not before. What such a module may have is what `HistoryFormat` says.
 """
 
 from __future__ import annotations
 
+import importlib
 import logging
+import pkgutil
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol, cast
 
 import polars as pl
 
-from tokumei.core.errors import Fault, FaultGroup, InputError
+from tokumei.core.errors import Fault, FaultGroup, InputError, UnknownPart
 from tokumei.data.cells import NAME, NOTATION
 from tokumei.data.files.csv import find_delimiter, first_bytes, header_names
+from tokumei.data.files.disk import check_is_file
 from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame, read_text_frame, scan_frame, write_frame
-from tokumei.data.files.history_formats import history_format
 from tokumei.data.files.reading import AS_IT_IS, Reading
-from tokumei.data.files.source import check_is_file
 from tokumei.data.history import History
 from tokumei.data.history_columns import NEEDED, Source, left_over, read_columns_of_history
+
+PACKAGE = "tokumei.contest.editions"
+
+
+class HistoryFormat(Protocol):
+    """The files of a contest: an original, a release, an attacker's knowledge, and the pseudonyms of customers."""
+
+    PERIODS: tuple[str, ...]
+
+    def read_history(self, path: Path | str) -> History:
+        """Read an original."""
+
+    def read_released_history(self, path: Path | str) -> History:
+        """Read a release of a contest that has customers besides."""
+
+    def write_released_history(self, history: History, path: Path | str) -> None:
+        """Write a release of a contest that has customers besides."""
+
+    def read_release(self, path: Path | str) -> History:
+        """Read a release."""
+
+    def write_release(self, release: History, path: Path | str) -> None:
+        """Write a release."""
+
+    def read_known_history(self, path: Path | str) -> History:
+        """Read what an attacker knows, be it the original itself."""
+
+    def write_knowledge(self, knowledge: History, path: Path | str) -> None:
+        """Write what an attacker knows."""
+
+    def read_truth(self, path: Path | str) -> pl.DataFrame:
+        """Read the pseudonym of each customer in each period."""
+
+    def write_truth(self, truth: pl.DataFrame, path: Path | str) -> None:
+        """Write the pseudonym of each customer in each period."""
+
+
+def format_names() -> list[str]:
+    """Name the formats that histories can be read in."""
+    folder = importlib.import_module(PACKAGE)
+    names = sorted(module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg)
+    return [name for name in names if hasattr(_module(name), "read_history")]
+
+
+def history_format(name: str, *needed: str) -> HistoryFormat:
+    """Return the format of a name that has the functions needed; a contest has not every kind of file."""
+    if name not in format_names():
+        raise UnknownPart("format of histories", name, format_names())
+    found = _module(name)
+    for function in needed:
+        if not hasattr(found, function):
+            raise InputError.of(f"a format that can {function.replace('_', ' ')}", option="format", value=name)
+    return cast("HistoryFormat", found)
+
+
+def _module(name: str) -> object:
+    return importlib.import_module(f"{PACKAGE}.{name}.files")
+
 
 log = logging.getLogger("tokumei.notes")
 TABLE = "table"

@@ -11,7 +11,7 @@ from typing import Any
 
 from tokumei.core.chain import digest_of
 from tokumei.core.errors import InputError, MissingExtra, NotAllowed
-from tokumei.data.files.source import check_is_file
+from tokumei.data.files.disk import check_is_file
 
 LENGTH = 32
 PRIVATE, PUBLIC = ".key", ".pub"

@@ -13,10 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tokumei.core.errors import LISTED_FAULTS, FaultList
-from tokumei.core.text import Text
-from tokumei.core.wording import counted
-from tokumei.data.files.encodings import MARKS
-from tokumei.data.files.records import CARRIAGE_RETURN, Positions, Records, inside_quotes, opening_quote
+from tokumei.core.text import Text, counted
+from tokumei.data.files.text_bytes import CARRIAGE_RETURN, MARKS, Positions, Records, inside_quotes, opening_quote
 
 # A record longer than this is a broken file or an attack on memory. Contest lines have at most 8,000 characters.
 LONGEST_RECORD = 1_000_000

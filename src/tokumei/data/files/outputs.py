@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.core.errors import Fault, InputError
-from tokumei.data.files.atomic import check_can_write, draft_folder, flush_to_disk, keep_private, remove_folder
-from tokumei.data.files.parquet import is_glob, part_files
+from tokumei.data.files.disk import check_can_write, draft_folder, flush_to_disk, keep_private, remove_folder
+from tokumei.data.files.formats import is_glob, part_files
 
 # More files than this in a folder of inputs are not looked at one by one: it holds no hierarchies.
 MOST_INPUTS = 100_000

@@ -1,21 +1,119 @@
-"""What the files of all PWSCUP editions share: CSV, mostly without a header, strict cells, deleted rows."""
+"""Text columns of a declared form: cells that do not fit are faults with line, column and value.
+
+`ColumnType` is what cells must be. `StrictFile` is what the files of all PWSCUP editions share: CSV, mostly without a
+header, strict cells, deleted rows. Files of row numbers have one a line, counted from 1: which row of an original each
+row of a release was.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
+import numpy as np
 import polars as pl
 
 from tokumei.core.errors import LISTED_FAULTS, FaultList, InputError
-from tokumei.core.text import Text
-from tokumei.core.wording import choice_of
-from tokumei.data.files.columns import ColumnType, add_cell_faults, add_value_faults, does_not_fit, read_columns
+from tokumei.core.text import Text, choice_of
 from tokumei.data.files.csv import TextFrame, check_has_columns, first_bytes, read_csv, write_csv
+from tokumei.data.files.disk import check_is_file, read_bytes
 from tokumei.data.files.layout import EMPTY, LONGEST_RECORD
-from tokumei.data.files.source import check_is_file, read_bytes
+from tokumei.data.files.text_bytes import LINE_FEED
+
+
+@dataclass(frozen=True)
+class ColumnType:
+    """How the text of a column must look and what it is read as.
+
+    `pattern` is checked first; what fits it and still reads as nothing (30 February) is a fault as well.
+    """
+
+    expected: str
+    pattern: str
+    read: Callable[[pl.Expr], pl.Expr]
+    is_optional: bool = False
+    # Whether a name such as a header holds could be a value, too.
+    takes_names: bool = False
+
+    def optional(self) -> ColumnType:
+        """Return the same type with missing cells allowed."""
+        return replace(self, is_optional=True)
+
+
+def _finite(cell: pl.Expr) -> pl.Expr:
+    """Read a number; one too large for a float reads as nothing."""
+    number = cell.cast(pl.Float64, strict=False)
+    return pl.when(number.is_finite()).then(number)
+
+
+TEXT = ColumnType("text", r"(?s)^.*$", lambda cell: cell, takes_names=True)
+INTEGER = ColumnType(
+    "a whole number", r"^[+-]?[0-9]+$", lambda cell: cell.str.strip_prefix("+").cast(pl.Int64, strict=False)
+)
+NUMBER = ColumnType("a finite number", r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$", _finite)
+ISO_DATE = ColumnType(
+    "a real date YYYY-MM-DD",
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
+    lambda cell: cell.str.to_date("%Y-%m-%d", strict=False),
+)
+BOOLEAN = ColumnType("true or false", r"^(true|false)$", lambda cell: cell == "true")
+
+TYPES: Mapping[str, ColumnType] = {
+    "text": TEXT,
+    "integer": INTEGER,
+    "number": NUMBER,
+    "date": ISO_DATE,
+    "boolean": BOOLEAN,
+}
+
+
+def read_columns(
+    text: TextFrame, types: Mapping[str, ColumnType], faults: FaultList, *, skipped: pl.Series | None = None
+) -> pl.DataFrame:
+    """Read the declared columns of a text frame; what does not fit is added to the faults.
+
+    Columns without a declared type stay text. The rows marked in `skipped` are not checked and come out missing.
+    """
+    check_has_columns(types, text.frame.columns, text.file)
+    out = text.frame.with_columns(**{name: kind.read(pl.col(name)) for name, kind in types.items()})
+    for name, kind in types.items():
+        is_bad = does_not_fit(text.frame[name], kind, out[name])
+        if skipped is not None:
+            is_bad &= ~skipped
+        add_cell_faults(text, name, is_bad, kind.expected, faults)
+    if skipped is not None and skipped.any():
+        out = out.with_columns(pl.when(~skipped).then(pl.all()))
+    return out
+
+
+def does_not_fit(cells: pl.Series, kind: ColumnType, read: pl.Series) -> pl.Series:
+    """Mark the cells that do not look as the type wants, or that read as nothing."""
+    is_bad = ~cells.str.contains(kind.pattern).fill_null(True) | (read.is_null() & cells.is_not_null())
+    return is_bad if kind.is_optional else is_bad | cells.is_null()
+
+
+def add_cell_faults(text: TextFrame, column: str, is_bad: pl.Series, expected: str, faults: FaultList) -> None:
+    """Add a fault for each marked cell of a column: the first ones listed, the rest counted."""
+    add_value_faults(text.frame[column], is_bad, expected, faults, line_of=text.line_of)
+
+
+def add_value_faults(
+    values: pl.Series,
+    is_bad: pl.Series,
+    expected: str,
+    faults: FaultList,
+    *,
+    line_of: Callable[[int], int] = lambda row: row + 1,
+) -> None:
+    """Add a fault for each marked value, by its row counted from 1 unless its line is known."""
+    rows = is_bad.arg_true()
+    for row in rows[:LISTED_FAULTS]:
+        value = values[row]
+        faults.add(expected, line=line_of(row), column=values.name, value="" if value is None else value)
+    faults.count_more(max(0, len(rows) - LISTED_FAULTS))
+
 
 # The organizers' files come from Windows.
 LINE_END = "\r\n"
@@ -210,3 +308,36 @@ def check_no_header(text: TextFrame, types: Mapping[str, ColumnType]) -> None:
     if all(has_names) and not any(first[name].str.contains(types[name].pattern).item() for name in telling):
         found = ",".join("" if cell is None else cell for cell in first.row(0))
         raise InputError.of("data in the first line, not a header", file=text.file, line=1, value=found)
+
+
+ROWS_LINE_END = "\n"
+ZERO, MOST_DIGITS = 48, 9
+ROW = ColumnType("a row number, counted from 1", r"^[1-9][0-9]{0,8}$", lambda cell: cell.cast(pl.Int64, strict=False))
+ROWS = StrictFile({"row": ROW})
+
+
+def read_rows(path: Path | str) -> pl.Series:
+    """Read row numbers, counted from 1."""
+    data = read_bytes(check_is_file(path))
+    if _are_plain(data):
+        return pl.read_csv(data, has_header=False, schema={"row": pl.Int64()})["row"]
+    # What else there may be, and what is wrong with it by its lines.
+    return ROWS.read(path)["row"]
+
+
+def _are_plain(data: bytes) -> bool:
+    """Whether lines have nothing but row numbers, as millions of them do that were written here."""
+    codes = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(codes == LINE_FEED)
+    if not data.endswith(b"\n"):
+        return False
+    lengths = np.diff(ends, prepend=-1) - 1
+    is_short = lengths.min() >= 1 and lengths.max() <= MOST_DIGITS
+    # What comes before 0 is beyond 9 here: bytes have no sign.
+    n_digits = np.count_nonzero(codes - np.uint8(ZERO) < 10)
+    return bool(is_short and n_digits == len(codes) - len(ends) and (codes[ends - lengths] != ZERO).all())
+
+
+def write_rows(rows: pl.Series | Sequence[int], path: Path | str, *, line_end: str = ROWS_LINE_END) -> None:
+    """Write row numbers, counted from 1."""
+    ROWS.write(pl.DataFrame({"row": rows}), path, line_end=line_end)

@@ -11,9 +11,8 @@ from typing import Any
 
 from tokumei.core.errors import InputError, UnknownPart, nearest
 from tokumei.core.registry import Option, Registry, fit_option, part_options
-from tokumei.core.text import Text
-from tokumei.core.wording import choice_of
-from tokumei.data.files.source import check_is_file
+from tokumei.core.text import Text, choice_of
+from tokumei.data.files.disk import check_is_file
 
 LARGEST_FILE = 1_000_000
 LONGEST_TEXT = 2_000

@@ -17,16 +17,20 @@ from tokumei.core.errors import InputError
 from tokumei.core.text import Text
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.labels import (
+    finer_round,
     interval_label,
     merged_spans,
+    nearest_round,
     number_label,
     open_span_labels,
+    round_up,
+    roundest,
+    scale_of,
     span_label,
     whole_label,
 )
 from tokumei.hierarchies.leaves import are_numbers, hierarchy_of, leaf_texts, number_leaves
 from tokumei.hierarchies.ordered_labels import OrderedLabels, order_labels
-from tokumei.hierarchies.round_numbers import finer_round, nearest_round, round_up, roundest, scale_of
 
 # More digits than this in the bound of an interval tell a reader nothing.
 SIGNIFICANT_DIGITS = 3

@@ -16,7 +16,7 @@ from tokumei.core.score import Score
 from tokumei.data.table import Table
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.registry import Sees
-from tokumei.measures.spread import Floats, Labeled, SpreadColumn, pair_counts, spread_columns
+from tokumei.measures.table.spread import Floats, Labeled, SpreadColumn, pair_counts, spread_columns
 
 
 @dataclass(frozen=True)

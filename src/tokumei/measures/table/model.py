@@ -15,13 +15,12 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import check_seed, generator
-from tokumei.core.text import Text
-from tokumei.core.wording import counted
+from tokumei.core.text import Text, counted
 from tokumei.data.table import Table
 from tokumei.engines.grouping import group_rows
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.registry import Sees
-from tokumei.measures.spread import Floats, Ints, Labeled, SpreadColumn, spread_columns
+from tokumei.measures.table.spread import Floats, Ints, Labeled, SpreadColumn, spread_columns
 
 Bools = npt.NDArray[np.bool_]
 # One of both tables.

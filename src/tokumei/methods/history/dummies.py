@@ -14,8 +14,8 @@ from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.seeds import generator
 from tokumei.data.history import History
 from tokumei.engines.item_sets import Floats, Ints, ItemSets
-from tokumei.methods.history._clusters import balance, cluster
-from tokumei.methods.steps import Changed, HistoryStep, all_rows
+from tokumei.methods.history.similar_customers import balance, cluster
+from tokumei.methods.history.steps import Changed, HistoryStep, all_rows
 
 # As in the paper with 100 clusters of 400 customers: one in four is still found by the item set.
 CUSTOMERS_A_CLUSTER = 4

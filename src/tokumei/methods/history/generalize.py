@@ -8,21 +8,16 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.core.cost import Cost, notes
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
-from tokumei.core.progress import step
+from tokumei.core.progress import Cost, notes, step
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text
-from tokumei.core.wording import counted
-from tokumei.data.files.generalized import text_of
-from tokumei.data.generalized import DELETED
+from tokumei.core.text import Text, counted
+from tokumei.data.files.released_histories import text_of
 from tokumei.data.history import History, period_of
-from tokumei.data.release import Recipe, Release
-from tokumei.methods.generalizing.alignment import align, seconds_of
-from tokumei.methods.generalizing.grouping import BYTES_OF_PAIR, MOST_COMPARED, group_customers
-from tokumei.methods.generalizing.public_cells import PublicCells, in_parts
-from tokumei.methods.generalizing.purchases import Floats, Indices, Purchases, numbers_of
-from tokumei.methods.generalizing.writing import write_groups
+from tokumei.data.release import DELETED, Recipe, Release
+from tokumei.methods.history.alignment import Floats, Indices, Purchases, align, numbers_of, seconds_of
+from tokumei.methods.history.grouping import BYTES_OF_PAIR, MOST_COMPARED, group_customers
+from tokumei.methods.history.public_cells import PublicCells, in_parts, write_groups
 from tokumei.methods.local.task import Ranges, check_ranges
 
 COLUMNS = ["date", "item", "price", "quantity"]

@@ -14,8 +14,8 @@ from tokumei.core.seeds import generator
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
 from tokumei.engines.item_sets import Ints
-from tokumei.methods.history._like_months import group_like_months
-from tokumei.methods.pseudonymizing import release_under_pseudonyms
+from tokumei.methods.history.similar_customers import group_like_months
+from tokumei.methods.history.steps import release_under_pseudonyms
 
 OPEN = -1
 

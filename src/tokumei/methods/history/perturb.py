@@ -15,7 +15,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
 from tokumei.data.history import History
 from tokumei.engines.item_sets import Floats, positions
-from tokumei.methods.steps import Changed, HistoryStep, all_rows
+from tokumei.methods.history.steps import Changed, HistoryStep, all_rows
 
 # The most that the contests' files can hold: what is no more stays so.
 MOST_PRICE, MOST_QUANTITY = 99_999.99, 999_999

@@ -1,4 +1,4 @@
-"""The label of every cell by its level, raised cell by cell or for a whole branch of a value tree."""
+"""The label of every cell by its level, raised by cells or branches, one step at a time, until all classes hold."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from tokumei.engines.grouping import group_rows
-from tokumei.measures.loss.ncp import Ncp
-from tokumei.methods.local.recoding import LabelCells, LocalRecoding
-from tokumei.methods.local.task import Bools, Codes, Floats, Ints, LocalTask
-from tokumei.methods.local.value_tree import ValueTree
+from tokumei.measures.cell_losses import Ncp
+from tokumei.methods.local.joint_labels import ValueTree
+from tokumei.methods.local.task import Bools, Codes, Floats, Ints, LabelCells, LocalRecoding, LocalTask
 
 
 @dataclass(eq=False)
@@ -109,3 +108,100 @@ def _next_levels(tree: ValueTree) -> Ints:
         is_same = node_at[level + 1] == node_at[level]
         out[level] = np.where(is_same, out[level + 1], np.where(is_top[node_at[level + 1]], last, level + 1))
     return out
+
+
+# So that a column without weight can be divided by; it is the first to go.
+LEAST_LOSS = 1e-9
+
+
+def settle(cells: CellLevels) -> Bools:
+    """Change cells until every class of equal labels holds, and say which classes are left out.
+
+    In each turn failing rows go one step up in one column; above the last step their cells are suppressed. Those go
+    that hold after it, in the column where most do for what is lost. Where none would, all failing rows go, in the
+    column in which they come to share their labels most for what is lost. Rows without any cell left that are too few
+    are left out if that is allowed; if not, the rows with the least to lose are added to them.
+    """
+    while True:
+        group_of = cells.groups(cells.columns)
+        fails = ~_holds(cells, group_of)
+        if not fails.any():
+            return fails
+        steps = [_step_up(cells, index, group_of, fails) for index in cells.columns]
+        best = max((one for one in steps if one is not None), key=lambda one: one.key, default=None)
+        if best is None:
+            return _leave_out_or_fill(cells)
+        cells.put(best.index, np.where(best.goes, best.levels, cells.levels[best.index]))
+
+
+@dataclass(frozen=True, eq=False)
+class StepUp:
+    """What a step up in one column would do: who goes, to which levels, and how much that brings for what is lost."""
+
+    index: int
+    levels: Ints
+    goes: Bools
+    # Rows that hold come before labels that are shared; of equals the one that loses least.
+    key: tuple[bool, float, float]
+
+
+def _step_up(cells: CellLevels, index: int, group_of: Ints, fails: Bools) -> StepUp | None:
+    """Look at a step up of all failing rows in one column; None if they have no cell left there."""
+    sizes = cells.task.sizes
+    goes = fails & ~cells.is_lost(index)
+    if not goes.any():
+        return None
+    levels = cells.raised(index)
+    nodes = np.where(goes, cells.nodes_at(index, levels), cells.nodes[index])
+    rise = (cells.node_costs[index][nodes] - cells.costs(index)) * sizes
+    moved = _groups_with(cells, index, nodes, goes, fails)
+    settled = goes & _holds(cells, moved)
+    who, gain = settled, float(sizes[settled].sum())
+    if not settled.any():
+        who, gain = goes, float(_n_groups(group_of[fails]) - _n_groups(moved[fails]))
+    lost = float(rise[who].sum())
+    return StepUp(index, levels, who, (bool(settled.any()), gain / max(LEAST_LOSS, lost), -lost))
+
+
+def _n_groups(group_of: Ints) -> int:
+    return int(np.count_nonzero(np.bincount(group_of)))
+
+
+def _groups_with(cells: CellLevels, index: int, nodes: Codes, goes: Bools, fails: Bools) -> Ints:
+    """Assign numbers to classes with equal labels alike, one column having other nodes; −1 where nobody goes.
+
+    Those that go can only meet failing ones, and others that have one of their new nodes: all the rest is left aside.
+    """
+    is_met = np.zeros(cells.trees[index].n_nodes, np.bool_)
+    is_met[nodes[goes]] = True
+    looked_at = np.flatnonzero(fails | is_met[nodes])
+    columns = [(nodes if one == index else cells.nodes[one])[looked_at] for one in cells.columns]
+    grouping = group_rows(columns, [tree.n_nodes for tree in cells.trees], len(looked_at))
+    out = np.full(len(fails), -1, np.int64)
+    out[looked_at] = grouping.group_of
+    return out
+
+
+def _holds(cells: CellLevels, group_of: Ints) -> Bools:
+    """Return for each class whether its group holds; one in no group does not."""
+    holds = cells.task.holds(group_of, int(group_of.max(initial=-1)) + 1)
+    out: Bools = np.append(holds, False)[group_of]
+    return out
+
+
+def _leave_out_or_fill(cells: CellLevels) -> Bools:
+    """Leave the rows out that have no cell left, or add others to them until they hold."""
+    task = cells.task
+    while True:
+        group_of = cells.groups(cells.columns)
+        fails = ~_holds(cells, group_of)
+        n_failing = int(task.sizes[fails].sum())
+        if n_failing <= task.n_may_suppress:
+            return fails
+        if fails.all():
+            raise task.too_many_out(n_failing)
+        rest = np.sum([cells.rest(index) for index in cells.columns], axis=0) * task.sizes
+        to_lose = np.bincount(group_of, rest)[group_of]
+        least = int(np.argmin(np.where(fails, np.inf, to_lose)))
+        for index in cells.columns:
+            cells.lose(index, group_of == group_of[least])

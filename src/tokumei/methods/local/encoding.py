@@ -11,21 +11,13 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.engines.class_counts import ClassCounts, Histogram
+from tokumei.engines.class_counts import ClassCounts, Histogram, read_as
 from tokumei.engines.grouping import group_rows
-from tokumei.engines.recoding import read_as
 from tokumei.hierarchies.hierarchy import Hierarchy, Level
 from tokumei.hierarchies.leaves import leaf_texts, numbers_of, read_number
 from tokumei.measures.requirement import Requirement, population_of, with_population
 from tokumei.methods.local.grid import Grid
-from tokumei.methods.local.task import (
-    Codes,
-    Ints,
-    LocalAttribute,
-    LocalTask,
-    counts_of_groups,
-    histogram_of_groups,
-)
+from tokumei.methods.local.task import Codes, Ints, LocalAttribute, LocalTask, counts_of_groups, histogram_of_groups
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,8 +25,16 @@ import numpy as np
 import numpy.typing as npt
 
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.hierarchies.labels import ENDLESS, joined_whole, number_label, read_range
-from tokumei.hierarchies.round_numbers import finer_round, nearest_round, round_middle, roundest
+from tokumei.hierarchies.labels import (
+    ENDLESS,
+    finer_round,
+    joined_whole,
+    nearest_round,
+    number_label,
+    read_range,
+    round_middle,
+    roundest,
+)
 
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]

@@ -10,11 +10,17 @@ import numpy as np
 
 from tokumei.engines.grouping import group_rows
 from tokumei.hierarchies.hierarchy import SUPPRESSED
-from tokumei.methods.local.judging import groups_hold, may_be_empty
-from tokumei.methods.local.parts import balanced_cuts
-from tokumei.methods.local.recoding import LabelCells, LocalRecoding, range_labels
-from tokumei.methods.local.segments import lengths_of, starts_of_runs
-from tokumei.methods.local.task import Bools, Floats, Ints, LocalAttribute, LocalTask
+from tokumei.methods.local.cuts import balanced_cuts, groups_hold, lengths_of, may_be_empty, starts_of_runs
+from tokumei.methods.local.task import (
+    Bools,
+    Floats,
+    Ints,
+    LabelCells,
+    LocalAttribute,
+    LocalRecoding,
+    LocalTask,
+    range_labels,
+)
 
 # Sums are rounded otherwise on other machines; what differs by less is equal.
 ROUNDING = 1e-12

@@ -13,10 +13,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from tokumei.engines.grouping import radix_order
-from tokumei.methods.local.axes import Axis, axis_of
-from tokumei.methods.local.judging import groups_hold, may_be_empty
-from tokumei.methods.local.parts import Parts, balanced_cuts, keep_failing_together
-from tokumei.methods.local.segments import lengths_of, spread, starts_of_runs
+from tokumei.methods.local.cuts import (
+    Axis,
+    Parts,
+    axis_of,
+    balanced_cuts,
+    groups_hold,
+    keep_failing_together,
+    lengths_of,
+    may_be_empty,
+    spread,
+    starts_of_runs,
+)
 from tokumei.methods.local.task import Bools, Codes, Floats, Ints, LocalTask
 
 # How often a row that is left out counts: twice, since later cuts might have told much of it.

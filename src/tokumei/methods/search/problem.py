@@ -1,4 +1,4 @@
-"""What a search is asked: the lattice over counted rows, what a release must promise, and what may be lost."""
+"""What a search is asked and how it ends: the lattice over counted rows, what must hold, and what may be lost."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tokumei.core.errors import InputError
-from tokumei.engines.class_counts import ClassCounts
-from tokumei.engines.recoding import Recoding
+from tokumei.core.errors import CannotAnonymize, InputError
+from tokumei.core.text import Text
+from tokumei.engines.class_counts import ClassCounts, Recoding
 from tokumei.hierarchies.lattice import Lattice, Node
 from tokumei.measures.losses import Attribute, CellLoss, LevelCost, Loss, SizeLoss
 from tokumei.measures.requirement import PopulationRequirement, Requirement, classes_to_keep, sees_whole_release
-from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.measures.safety.class_sizes import KAnonymity
 from tokumei.methods.search.packed import NodeClasses, PackedLattice
 
 
@@ -253,3 +253,38 @@ def check_asked(
 def recoded_requirement(requirement: Requirement, recodings: Sequence[Recoding]) -> Requirement:
     """Return a requirement at some levels: one that knows a population knows it generalized likewise."""
     return requirement.recoded(recodings) if isinstance(requirement, PopulationRequirement) else requirement
+
+
+@dataclass(frozen=True)
+class Found:
+    """The node a search settled on, and whether no other that holds loses less."""
+
+    judged: JudgedNode
+    is_proven: bool
+
+    @classmethod
+    def of(cls, problem: Problem, judged: JudgedNode | None, *, is_proven: bool) -> Found:
+        """Return what was found, or raise CannotAnonymize with how far even the coarsest node is from holding."""
+        if judged is not None:
+            return cls(judged, is_proven)
+        top = problem.judge(problem.lattice.top)
+        raise CannotAnonymize(
+            Text(
+                "No node of the lattice holds: even fully generalized, {n:,} of {m:,} records would have to be "
+                "suppressed, and at most {p:,} may be.",
+                n=top.n_suppressed,
+                m=problem.n_rows,
+                p=problem.n_may_suppress,
+            )
+        )
+
+
+def check_monotone(problem: Problem, method: str) -> None:
+    """Refuse a problem in which a node may fail although a finer one holds, for a method that relies on it."""
+    if not problem.is_monotone:
+        raise InputError.of(
+            f"a requirement that coarser nodes keep, for '{method}'; with records to suppress, entropy and recursive "
+            "diversity, closeness and likeness do not: use 'optimal'",
+            option="method",
+            value=method,
+        )

@@ -17,11 +17,11 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         """Add the figures, and let letters be sent."""
-        from tokumei.platform.accounts.letters import KIND, LETTER_WORK
-        from tokumei.platform.jobs.work import register
+        from tokumei.platform.accounts.services import LETTER, LETTER_WORK
+        from tokumei.platform.jobs.queue import register
 
         GAUGES.append(_figures)
-        register(KIND, LETTER_WORK)
+        register(LETTER, LETTER_WORK)
 
 
 def _figures() -> Iterator[Gauge]:

@@ -17,8 +17,8 @@ from django.utils.translation import gettext_lazy as _
 
 from tokumei.platform.accounts.models import User, normal_email
 from tokumei.platform.accounts.services import is_own_password
-from tokumei.platform.names import DISPLAY_NAME_LENGTH, check_short_name, clean_display_name
-from tokumei.platform.zones import time_zones
+from tokumei.platform.middleware import time_zones
+from tokumei.platform.typed_text import DISPLAY_NAME_LENGTH, check_short_name, clean_display_name
 
 # Hashing a longer one would only keep the server busy.
 PASSWORD_LENGTH = 256

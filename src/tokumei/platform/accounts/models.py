@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
-from tokumei.platform.names import DISPLAY_NAME_LENGTH, check_short_name
+from tokumei.platform.typed_text import DISPLAY_NAME_LENGTH, check_short_name
 
 
 class Users(BaseUserManager["User"]):

@@ -1,10 +1,24 @@
-"""Everything that changes an account."""
+"""Everything that changes an account, from signing up to deleting it for good, and the letters that are sent for it.
+
+Jobs send letters, which are written when they are sent, so that no link that lets somebody in lies in the database. A
+letter whose process was killed before it could say that it was sent goes out again, under the same Message-ID.
+
+Deleting an account removes all that tells of a person; a tombstone stays for records that point to it. Other apps add
+to what log-in and sign-up lead to, and to what a deletion takes along:
+
+    WELCOMES.append(name_of_invitation)      # match of an address → a sentence, or "" where it has none
+"""
 
 from __future__ import annotations
 
 import logging
+import secrets
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from typing import Any
 
+from axes.models import AccessAttempt, AccessFailureLog, AccessLog
+from django.conf import settings
 from django.contrib.auth import login, update_session_auth_hash
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.tokens import default_token_generator
@@ -13,19 +27,112 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.http import HttpRequest
-from django.utils import timezone
-from django.utils.http import urlsafe_base64_decode
+from django.template.loader import render_to_string
+from django.urls import Resolver404, ResolverMatch, resolve, reverse
+from django.utils import timezone, translation
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed
-from tokumei.platform.accounts import second_factor
-from tokumei.platform.accounts.letters import VERIFYING, post_reset, post_verification
+from tokumei.platform.access import client_address, network_of
+from tokumei.platform.accounts import authentication
+from tokumei.platform.accounts.authentication import allow, refuse_if_spent
 from tokumei.platform.accounts.models import User, normal_email
-from tokumei.platform.accounts.throttle import allow, refuse_if_spent
-from tokumei.platform.addresses import client_address, network_of
+from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.process import ChildAnswer
+from tokumei.platform.jobs.queue import MAIL, Work, begin
 
 log = logging.getLogger("tokumei.accounts")
-BACKEND = "tokumei.platform.accounts.backends.NameOrEmail"
+LETTER = "letter"
+VERIFYING = "tokumei.verifying"
+
+
+def post_reset(user: User, origin: str) -> None:
+    """Send a user the link that sets a new password.
+
+    origin: scheme and host that the link leads to.
+    """
+    begin(LETTER, secrets.token_hex(16), what="reset", user=user.pk, origin=origin, language=translation.get_language())
+
+
+def post_verification(user: User, origin: str) -> None:
+    """Send a user the link that shows the address to be theirs."""
+    begin(
+        LETTER, secrets.token_hex(16), what="verify", user=user.pk, origin=origin, language=translation.get_language()
+    )
+
+
+def post_test(user: User, origin: str) -> None:
+    """Send an admin a letter that only shows that mail works."""
+    begin(LETTER, secrets.token_hex(16), what="test", user=user.pk, origin=origin, language=translation.get_language())
+
+
+def _ask(job: Job) -> dict[str, Any]:
+    user = User.objects.get(pk=job.payload["user"])
+    with translation.override(user.language or job.payload["language"]):
+        subject, body = WRITERS[job.payload["what"]](user, job.payload)
+    return {
+        "settings": _mail_settings(),
+        "sender": settings.DEFAULT_FROM_EMAIL,
+        "id": f"<{job.subject}@{settings.DEFAULT_FROM_EMAIL.rpartition('@')[2]}>",
+        "to": user.email,
+        "subject": subject,
+        "body": body,
+    }
+
+
+def _reset(user: User, payload: Mapping[str, Any]) -> tuple[str, str]:
+    names = {"user": urlsafe_base64_encode(force_bytes(user.pk)), "token": default_token_generator.make_token(user)}
+    words = {"user": user, "link": payload["origin"] + reverse("accounts:reset", kwargs=names)}
+    return _("A new password for Tokumei"), render_to_string("accounts/reset_mail.txt", words)
+
+
+def _verification(user: User, payload: Mapping[str, Any]) -> tuple[str, str]:
+    token = signing.dumps([user.pk, user.email], salt=VERIFYING)
+    words = {"user": user, "link": payload["origin"] + reverse("accounts:verify", kwargs={"token": token})}
+    return _("Your address at Tokumei"), render_to_string("accounts/verify_mail.txt", words)
+
+
+def _test(user: User, payload: Mapping[str, Any]) -> tuple[str, str]:
+    words = {"user": user, "link": payload["origin"] + reverse("pages:server")}
+    return _("A test letter from Tokumei"), render_to_string("accounts/test_mail.txt", words)
+
+
+# Who writes which letter, from what the job remembers: the subject and the body. Other apps add theirs.
+Writer = Callable[[User, Mapping[str, Any]], tuple[str, str]]
+WRITERS: dict[str, Writer] = {"reset": _reset, "verify": _verification, "test": _test}
+
+
+def _mail_settings() -> dict[str, Any]:
+    names = [name for name in dir(settings) if name.startswith("EMAIL_")]
+    return {name: getattr(settings, name) for name in names} | {"DEFAULT_CHARSET": "utf-8", "USE_TZ": True}
+
+
+def _sent(job: Job, _result: dict[str, Any]) -> None:
+    """Leave it at the letter."""
+
+
+def _refused(job: Job, _answer: ChildAnswer) -> None:
+    log.error("a letter could not be sent", extra={"facts": {"job": job.pk}})
+
+
+def _failed(job: Job, failure: str) -> None:
+    log.error("a letter could not be sent", extra={"facts": {"job": job.pk, "failure": failure}})
+
+
+LETTER_WORK = Work(
+    "tokumei.platform.accounts.post:send",
+    MAIL,
+    ask=_ask,
+    write_result=_sent,
+    write_faults=_refused,
+    write_failure=_failed,
+    seconds=60,
+)
+
+
+BACKEND = "tokumei.platform.accounts.authentication.NameOrEmail"
 HOUR = timedelta(hours=1)
 VERIFIED_WITHIN = timedelta(days=3)
 # Whole classes of students sign up from one address.
@@ -191,7 +298,7 @@ def change_rights(admin: User, user: User, do: str) -> None:
             user.save(update_fields=list(changes[do]))
             if do == "reset_second_factor":
                 # Whoever holds a session of theirs must log in anew, by the password alone.
-                second_factor.switch_off(user)
+                authentication.remove_second_factor(user)
                 end_sessions(user)
     except IntegrityError:
         raise NotAllowed(_("Somebody else has this address, and has confirmed it.")) from None
@@ -223,3 +330,43 @@ def make_user(
         user.is_organizer = user.is_organizer or is_organizer
         user.save()
     return user
+
+
+# Asked in the order of the apps: each refuses with NotAllowed, or lets go of what it keeps of the person.
+BEFORE_DELETING: list[Callable[[User], None]] = []
+
+
+def delete_account(user: User) -> None:
+    """Delete an account, all or nothing; its row stays, without name, address and password."""
+    with transaction.atomic():
+        user = User.objects.select_for_update().get(pk=user.pk)
+        others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
+        if user.is_superuser and not others.exists():
+            raise NotAllowed(_("The last admin cannot be deleted. Make somebody else an admin first."))
+        for let_go in BEFORE_DELETING:
+            let_go(user)
+        authentication.remove_second_factor(user)
+        for tries in (AccessAttempt, AccessLog, AccessFailureLog):
+            tries.objects.filter(username__iexact=user.username).delete()
+            tries.objects.filter(username__iexact=user.email).delete()
+        # Drawn, so that nobody can have signed up by it, and so that it tells nothing.
+        user.username = user.display_name = f"deleted-{secrets.token_hex(8)}"
+        user.email, user.language, user.verified_at = "", "", None
+        user.is_active = user.is_organizer = user.is_superuser = False
+        user.session_number += 1
+        user.deleted_at = timezone.now()
+        user.set_unusable_password()
+        user.save()
+    log.warning("account deleted", extra={"facts": {"account": user.pk}})
+
+
+WELCOMES: list[Callable[[ResolverMatch], str]] = []
+
+
+def welcome_to(address: str) -> str:
+    """Describe where a local address leads; empty for any other."""
+    try:
+        match = resolve(address.partition("?")[0])
+    except Resolver404:
+        return ""
+    return next((said for welcome in WELCOMES if (said := welcome(match))), "")

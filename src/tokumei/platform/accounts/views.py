@@ -1,23 +1,35 @@
-"""Signing up, logging in and out, and forgotten passwords."""
+"""The pages of accounts: signing up, logging in and out, forgotten passwords, one's settings, and people for admins."""
 
 from __future__ import annotations
 
 import time
 
 from django.contrib import messages
+from django.contrib.auth import logout
 from django.contrib.auth import logout as end_session
+from django.core.paginator import Paginator
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from tokumei.platform.access import UserRequest, access
-from tokumei.platform.accounts import second_factor, services
-from tokumei.platform.accounts.forms import AskForResetForm, CodeForm, LogInForm, ResetForm, SignUpForm
+from tokumei.platform.access import UserRequest, access, next_page
+from tokumei.platform.accounts import authentication, services
+from tokumei.platform.accounts.forms import (
+    AskForResetForm,
+    ChangePasswordForm,
+    CodeForm,
+    LogInForm,
+    OwnPasswordForm,
+    ProfileForm,
+    ResetForm,
+    SignUpForm,
+)
 from tokumei.platform.accounts.models import User
-from tokumei.platform.accounts.welcome import welcome_to
-from tokumei.platform.addresses import next_page
+from tokumei.platform.accounts.services import delete_account, welcome_to
 
 # Seconds between the password and the code.
 TIME_FOR_CODE = 600
@@ -63,7 +75,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
         services.refuse_after_many_failures(request)
     form = LogInForm(request.POST or None, request=request)
     if form.is_valid() and form.user is not None:
-        if not second_factor.is_on(form.user):
+        if not authentication.has_second_factor(form.user):
             services.enter(request, form.user)
             return redirect(next_page(request))
         _await_code(request, form.user)
@@ -81,7 +93,7 @@ def code(request: HttpRequest) -> HttpResponse:
         return redirect("accounts:login")
     form = CodeForm(request.POST or None)
     if form.is_valid():
-        if second_factor.passes(user, form.cleaned_data["code"]):
+        if authentication.passes_second_factor(user, form.cleaned_data["code"]):
             services.enter(request, user)
             return redirect(next_page(request))
         form.add_error("code", _("The code is wrong, or was used before."))
@@ -143,3 +155,171 @@ def _who_awaits_code(request: HttpRequest) -> User | None:
     if user is None or time.time() > until or user.get_session_auth_hash() != password_hash:
         return None
     return user
+
+
+PEOPLE_A_PAGE = 50
+SETTING_UP = "second_factor_begun"
+
+
+@access("user", methods="GET POST")
+def profile(request: UserRequest) -> HttpResponse:
+    """Change name, address, language and time zone."""
+    form = ProfileForm(request.POST or None, user=request.user)
+    if form.is_valid():
+        given = form.cleaned_data
+        names = ("display_name", "email", "language", "time_zone")
+        services.change_profile(request.user, **{name: given[name] for name in names})
+        messages.success(request, _("Saved."))
+        return redirect("accounts:settings")
+    has_second_factor = authentication.has_second_factor(request.user)
+    return render(request, "accounts/settings.html", {"form": form, "has_second_factor": has_second_factor})
+
+
+@access("user", methods="POST")
+def ask_for_verification(request: UserRequest) -> HttpResponse:
+    """Send the link that shows the address to be the user's."""
+    services.ask_for_verification(request, request.user)
+    messages.success(request, _("A letter is on its way."))
+    return redirect("accounts:settings")
+
+
+@access("user", methods="GET POST")
+def password(request: UserRequest) -> HttpResponse:
+    """Change the password; other sessions end."""
+    form = ChangePasswordForm(request.POST or None, user=request.user)
+    if form.is_valid():
+        services.change_password(request, request.user, form.cleaned_data["password"])
+        messages.success(request, _("The password is changed. Everywhere else you are logged out."))
+        return redirect("accounts:settings")
+    return render(request, "accounts/password.html", {"form": form})
+
+
+@access("user", methods="GET POST")
+def set_up_second_factor(request: UserRequest) -> HttpResponse:
+    """Ask for the password, show a new secret, and switch the second factor on once a code shows that the app has it.
+
+    Only the session that gave the password goes on to the code, so that no passer-by learns the secret or sets one.
+    """
+    if authentication.has_second_factor(request.user):
+        return redirect("accounts:settings")
+    if "code" in request.POST:
+        return _finish_second_factor(request)
+    asking = OwnPasswordForm(request.POST or None, user=request.user)
+    if not asking.is_valid():
+        return render(request, "accounts/second_factor_password.html", {"form": asking})
+    device = authentication.begin_second_factor(request.user)
+    request.session[SETTING_UP] = device.pk
+    return _show_second_factor(request, device, CodeForm())
+
+
+def _finish_second_factor(request: UserRequest) -> HttpResponse:
+    device = authentication.begun_second_factor(request.user, request.session.get(SETTING_UP))
+    if device is None:
+        return redirect("accounts:second_factor")
+    form = CodeForm(request.POST)
+    if form.is_valid():
+        codes = authentication.confirm_second_factor(device, form.cleaned_data["code"])
+        if codes is not None:
+            del request.session[SETTING_UP]
+            services.end_other_sessions(request, request.user)
+            return render(request, "accounts/backup_codes.html", {"codes": codes})
+        form.add_error("code", _("The code is wrong, or was used before."))
+    return _show_second_factor(request, device, form)
+
+
+def _show_second_factor(request: UserRequest, device: TOTPDevice, form: CodeForm) -> HttpResponse:
+    side, path = authentication.qr_of(device)
+    shown = {"form": form, "side": side, "path": path, "secret": authentication.secret_of(device)}
+    return render(request, "accounts/second_factor.html", shown)
+
+
+@access("user", methods="GET POST")
+def renew_backup_codes(request: UserRequest) -> HttpResponse:
+    """Make new backup codes."""
+    if not authentication.has_second_factor(request.user):
+        return redirect("accounts:settings")
+    form = OwnPasswordForm(request.POST or None, user=request.user)
+    if form.is_valid():
+        return render(request, "accounts/backup_codes.html", {"codes": authentication.renew_codes(request.user)})
+    return render(request, "accounts/renew_backup_codes.html", {"form": form})
+
+
+@access("user", methods="GET POST")
+def switch_off_second_factor(request: UserRequest) -> HttpResponse:
+    """Ask for the password, then for no code any more."""
+    if not authentication.has_second_factor(request.user):
+        return redirect("accounts:settings")
+    form = OwnPasswordForm(request.POST or None, user=request.user)
+    if form.is_valid():
+        authentication.remove_second_factor(request.user)
+        services.end_other_sessions(request, request.user)
+        messages.success(request, _("Two-factor login is off."))
+        return redirect("accounts:settings")
+    return render(request, "accounts/second_factor_off.html", {"form": form})
+
+
+@access("user", methods="GET POST")
+def delete(request: UserRequest) -> HttpResponse:
+    """Ask for the password, then delete the account for good."""
+    form = OwnPasswordForm(request.POST or None, user=request.user)
+    if form.is_valid():
+        delete_account(request.user)
+        logout(request)
+        messages.success(request, _("The account is deleted."))
+        return redirect("pages:home")
+    return render(request, "accounts/delete.html", {"form": form})
+
+
+@access("admin")
+def people(request: HttpRequest) -> HttpResponse:
+    """List the accounts."""
+    wanted = request.GET.get("q", "").strip()[:254]
+    found = User.objects.filter(deleted_at=None).order_by("username")
+    if wanted:
+        found = found.filter(
+            Q(username__icontains=wanted) | Q(display_name__icontains=wanted) | Q(email__icontains=wanted)
+        )
+    page = Paginator(found, PEOPLE_A_PAGE).get_page(request.GET.get("page"))
+    shown = {
+        "page": page,
+        "wanted": wanted,
+        "with_second_factor": authentication.who_has_second_factor(page.object_list),
+    }
+    return render(request, "accounts/people.html", shown)
+
+
+@access("admin", methods="POST")
+def change_person(request: UserRequest, username: str) -> HttpResponse:
+    """Make somebody an organizer or not, close or open an account, confirm an address, reset a second factor."""
+    user = User.objects.filter(username__iexact=username).first()
+    if user is None:
+        raise Http404
+    if request.POST.get("do") == "send_confirmation":
+        services.ask_for_verification(request, user)
+        messages.success(request, _("A letter is on its way."))
+        return redirect("accounts:people")
+    services.change_rights(request.user, user, request.POST.get("do", ""))
+    messages.success(request, _("Saved."))
+    return redirect("accounts:people")
+
+
+app_name = "accounts"
+urlpatterns = [
+    path("sign-up", sign_up, name="sign_up"),
+    path("login", log_in, name="login"),
+    path("login/code", code, name="code"),
+    path("logout", log_out, name="logout"),
+    path("reset", ask_for_reset, name="ask_for_reset"),
+    path("reset/sent", reset_sent, name="reset_sent"),
+    path("reset/<str:user>/<str:token>", reset, name="reset"),
+    path("account/verify", ask_for_verification, name="ask_for_verification"),
+    path("verify/<str:token>", verify, name="verify"),
+    path("account", profile, name="settings"),
+    path("account/password", password, name="password"),
+    path("account/delete", delete, name="delete"),
+    path("account/second-factor", set_up_second_factor, name="second_factor"),
+    path("account/second-factor/codes", renew_backup_codes, name="backup_codes"),
+    path("account/second-factor/off", switch_off_second_factor, name="second_factor_off"),
+    path("people", people, name="people"),
+    path("people/<str:username>", change_person, name="person"),
+]

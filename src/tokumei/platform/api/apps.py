@@ -1,8 +1,12 @@
-"""The app's name for Django."""
+"""The app's name for Django, and where apps above this one say what they put on the API."""
 
 from __future__ import annotations
 
 from django.apps import AppConfig
+
+# Modules whose import puts operations on the router. Named, and imported with the API alone: it takes longer to build
+# than all else, and a worker has no use for it.
+OPERATIONS: list[str] = []
 
 
 class ApiConfig(AppConfig):
@@ -13,7 +17,7 @@ class ApiConfig(AppConfig):
 
     def ready(self) -> None:
         """Delete the tokens of an account together with it."""
-        from tokumei.platform.accounts.deletion import BEFORE_DELETING
+        from tokumei.platform.accounts.services import BEFORE_DELETING
         from tokumei.platform.api.services import forget_tokens
 
         BEFORE_DELETING.append(forget_tokens)

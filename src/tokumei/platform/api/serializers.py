@@ -15,8 +15,8 @@ from tokumei.platform.api import schemas
 from tokumei.platform.contests.models import Contest, Participation, Submission
 from tokumei.platform.contests.services import joining, scoreboard, showing, submitting
 from tokumei.platform.contests.services.contests import is_organizer
-from tokumei.platform.contests.services.editions import terms_of
-from tokumei.platform.contests.words import said
+from tokumei.platform.contests.services.phase_work import terms_of
+from tokumei.platform.contests.words import said_by
 from tokumei.platform.teams.models import Team
 
 
@@ -51,16 +51,16 @@ def give_rules(terms: ContestTerms) -> schemas.Rules:
     """Serialize an edition's rules in the reader's language."""
     return schemas.Rules(
         language=(get_language() or "en")[:2],
-        title=said(terms, "title"),
-        summary=said(terms, "summary"),
+        title=said_by(terms, "title"),
+        summary=said_by(terms, "summary"),
         data_files=_roles(terms.data_files),
         release_files=_roles(terms.release_files),
         published_files=_roles(terms.published_files),
         guess_files=_roles(terms.guess_files),
         knowledge_files={level: _roles(roles) for level, roles in terms.knowledge_files.items()},
-        release_rules=[schemas.Said(name=one.name, says=said(one, "says")) for one in terms.release_rules],
-        guess_rules=[schemas.Said(name=one.name, says=said(one, "says")) for one in terms.guess_rules],
-        measures=[schemas.Said(name=one.name, says=said(one, "says")) for one in terms.measures],
+        release_rules=[schemas.Said(name=one.name, says=said_by(one, "says")) for one in terms.release_rules],
+        guess_rules=[schemas.Said(name=one.name, says=said_by(one, "says")) for one in terms.guess_rules],
+        measures=[schemas.Said(name=one.name, says=said_by(one, "says")) for one in terms.measures],
     )
 
 
@@ -81,7 +81,7 @@ def give_file(download: showing.Download) -> schemas.FileOut:
         kind=download.kind,  # type: ignore[arg-type]
         name=download.path.name,
         role=download.role.name,
-        holds=said(download.role, "holds"),
+        holds=said_by(download.role, "holds"),
         team=download.team,
         level=download.level,
         n_bytes=download.path.stat().st_size,
@@ -161,4 +161,6 @@ def _line(contest: Contest, viewer: User, own: Participation | None) -> dict[str
 
 
 def _roles(roles: Sequence[FileRole]) -> list[schemas.FileRoleOut]:
-    return [schemas.FileRoleOut(name=role.name, file_name=role.file_name, holds=said(role, "holds")) for role in roles]
+    return [
+        schemas.FileRoleOut(name=role.name, file_name=role.file_name, holds=said_by(role, "holds")) for role in roles
+    ]

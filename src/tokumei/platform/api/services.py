@@ -1,4 +1,8 @@
-"""Tokens: making, finding and revoking them, and logging in to get one."""
+"""Tokens: making, finding and revoking them, logging in to get one, and finding the user who calls by one.
+
+The caller is the user of the token in the header `Authorization: Bearer …`, and nobody else. The cookies of pages are
+not looked at, so that no other site's page can make a browser call the API.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +17,14 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from ninja.security import HttpBearer
 
 from tokumei.core.errors import NotAllowed, NotFound, TokumeiError
-from tokumei.platform.accounts import second_factor
+from tokumei.platform.accounts import authentication
+from tokumei.platform.accounts.authentication import allow
 from tokumei.platform.accounts.models import User
 from tokumei.platform.accounts.services import note_failure, refuse_after_many_failures
-from tokumei.platform.api.models import Token
+from tokumei.platform.api.models import Scope, Token
 
 # Tells people and programs that look for lost secrets what it is.
 PREFIX = "tokumei_"
@@ -89,10 +95,10 @@ def log_in(request: HttpRequest, *, username: str, password: str, code: str) -> 
     if not isinstance(user, User):
         note_failure(request)
         raise NotLoggedIn(_("The name or the password is wrong."))
-    if second_factor.is_on(user):
+    if authentication.has_second_factor(user):
         if not code:
             raise CodeNeeded(_("This account asks for a code of the second factor, too."))
-        if not second_factor.passes(user, code):
+        if not authentication.passes_second_factor(user, code):
             note_failure(request)
             raise NotLoggedIn(_("The code is wrong, or was used before."))
     # What counts wrong passwords hears of the right one.
@@ -108,3 +114,34 @@ def _is_good(user: User) -> Q:
 def _digest(text: str) -> str:
     # No salt: nobody can make a table of digests of 256 random bits.
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+CHANGES_AN_HOUR = 600
+
+
+class ApiRequest(HttpRequest):
+    """A request with a token that works, for the annotations of operations."""
+
+    auth: Token
+
+
+class Bearer(HttpBearer):
+    """Lets in who shows a token of at least a scope."""
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__()
+        self.scope = scope
+
+    def authenticate(self, request: HttpRequest, token: str) -> Token | None:  # noqa: ARG002 - ninja passes it.
+        """Return the token if it is valid; a missing scope is refused before anything is looked up."""
+        found = token_of(token)
+        if found is None:
+            return None
+        if not found.allows(self.scope):
+            raise NotAllowed(_("This token may not do that; it was made for: %s.") % found.get_scope_display())
+        if self.scope != Scope.READ:
+            allow("api", str(found.user_id), at_most=CHANGES_AN_HOUR, within=timedelta(hours=1))
+        return found
+
+
+READ, SUBMIT, ORGANIZE = Bearer(Scope.READ), Bearer(Scope.SUBMIT), Bearer(Scope.ORGANIZE)

@@ -19,22 +19,24 @@ class ContestsConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the contests at the top of every page and on the home page, and let their work be done."""
-        from tokumei.platform.accounts.deletion import BEFORE_DELETING
-        from tokumei.platform.accounts.welcome import WELCOMES
-        from tokumei.platform.contests.kits import KIT, KIT_WORK
-        from tokumei.platform.contests.services.checking import CHECK, CHECK_WORK, forget_checks
+        from tokumei.platform.accounts.services import BEFORE_DELETING, WELCOMES
+        from tokumei.platform.contests.reading_views import on_dashboard, on_home
         from tokumei.platform.contests.services.contests import refuse_while_organizing
-        from tokumei.platform.contests.services.draft_work import DRAFT_WORK
-        from tokumei.platform.contests.services.drafts import forget_drafts, forget_person
-        from tokumei.platform.contests.services.export import EXPORT, EXPORT_WORK
+        from tokumei.platform.contests.services.drafts import DRAFT_WORK, forget_drafts, forget_person
         from tokumei.platform.contests.services.joining import refuse_new_member, welcome_to_contest
-        from tokumei.platform.contests.services.news import deadlines_of, tell_phases
+        from tokumei.platform.contests.services.news import (
+            SUBMISSION_WORK,
+            begin_forgotten,
+            deadlines_of,
+            sweep_uploads,
+            tell_phases,
+        )
         from tokumei.platform.contests.services.phase_work import PHASE_WORK, begin_due_work
-        from tokumei.platform.contests.services.results import SUBMISSION_WORK, begin_forgotten, sweep_uploads
-        from tokumei.platform.contests.views.reading import on_dashboard, on_home
-        from tokumei.platform.jobs.work import SWEEPS, WATCHES, register
-        from tokumei.platform.notices.calendar import EVENTS
-        from tokumei.platform.pages.slots import DASHBOARD, HOME, NAVIGATION, NavLink
+        from tokumei.platform.contests.services.showing import EXPORT, EXPORT_WORK, KIT, KIT_WORK
+        from tokumei.platform.contests.services.submitting import CHECK, CHECK_WORK, forget_checks
+        from tokumei.platform.jobs.queue import SWEEPS, WATCHES, register
+        from tokumei.platform.notices.services import EVENTS
+        from tokumei.platform.pages.apps import DASHBOARD, HOME, NAVIGATION, NavLink
         from tokumei.platform.teams.services import BEFORE_ACCEPTING
 
         NAVIGATION.insert(0, NavLink(_("Contests"), "contests:list"))

@@ -14,22 +14,20 @@ from typing import Any
 import polars as pl
 
 from tokumei.contest import phases
+from tokumei.contest.checks import plain_source
 from tokumei.contest.custom.template import template_of
 from tokumei.contest.edition import files_in
 from tokumei.contest.folder import Contest
+from tokumei.contest.replay import played_guess, played_release
 from tokumei.contest.setting import parse_setting
-from tokumei.contest.simulate import played_guess, played_release
-from tokumei.contest.source import plain_source
 from tokumei.core.errors import Fault, FaultGroup, InputError
-from tokumei.core.text import Text
-from tokumei.core.wording import counted
-from tokumei.data.files.encodings import UTF_8, find_encoding
+from tokumei.core.text import Text, counted
+from tokumei.data.files.disk import read_bytes
 from tokumei.data.files.formats import EXCEL, TEXT_SUFFIXES, format_of, read_frame
 from tokumei.data.files.reading import Reading
-from tokumei.data.files.source import read_bytes
+from tokumei.data.files.text_bytes import UTF_8, find_encoding
 from tokumei.platform.jobs.child import faults_of, refusing
-from tokumei.platform.workbench.column_pictures import first_rows
-from tokumei.platform.workbench.history_columns import find_history_columns
+from tokumei.platform.workbench.column_pictures import find_history_columns, first_rows
 from tokumei.tasks.inspect_table import inspect_columns
 
 Asked = Mapping[str, Any]

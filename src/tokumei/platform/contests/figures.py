@@ -21,13 +21,13 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from tokumei.contest.edition import AttackRule
-from tokumei.data.files.atomic import write_text
+from tokumei.data.files.disk import write_text
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.drawing import Drawer
 from tokumei.platform.contests.models import Contest
-from tokumei.platform.contests.services import score_history, scoreboard
-from tokumei.platform.contests.services.editions import terms_of
-from tokumei.platform.contests.words import said
+from tokumei.platform.contests.services import scoreboard, teamwork
+from tokumei.platform.contests.services.phase_work import terms_of
+from tokumei.platform.contests.words import said_by
 
 Rows = list[dict[str, Any]]
 
@@ -50,7 +50,7 @@ class ScoreFacts:
     board: scoreboard.Scoreboard
     attacks: Mapping[tuple[str, str], float]
     attacks_on: list[scoreboard.AttackSeen]
-    history: list[score_history.HistoryPoint]
+    history: list[teamwork.HistoryPoint]
     # How guesses count, in the reader's language when it is read.
     rule: AttackRule
 
@@ -68,7 +68,7 @@ def facts_of(contest: Contest, viewer: User | None) -> ScoreFacts:
             scoreboard.standings(contest, viewer),
             scoreboard.attack_matrix(contest, viewer),
             scoreboard.attacks_on(contest, viewer),
-            score_history.history(contest, viewer),
+            teamwork.history(contest, viewer),
             terms_of(contest).attack_rule,
         )
 
@@ -102,7 +102,7 @@ def _history(facts: ScoreFacts) -> Rows:
     return [{"team": facts.name(point.team), "at": _clock(point), "best": point.value} for point in facts.history]
 
 
-def _clock(point: score_history.HistoryPoint) -> str:
+def _clock(point: teamwork.HistoryPoint) -> str:
     """Format a time by the clock of the schedule, which is the server's."""
     return timezone.localtime(point.at).replace(tzinfo=None, microsecond=0).isoformat()
 
@@ -191,7 +191,7 @@ def figures_on_page(facts: ScoreFacts) -> list[Shown]:
 
 def _counting(rule: AttackRule) -> str:
     """Describe how guesses count, in the words of the rules."""
-    return _("Of an attacker's guesses, %(rule)s.") % {"rule": said(rule, "says")}
+    return _("Of an attacker's guesses, %(rule)s.") % {"rule": said_by(rule, "says")}
 
 
 def draw(name: str, contest: Contest, viewer: User | None) -> str | None:

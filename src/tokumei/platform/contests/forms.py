@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from tokumei.platform.contests.models import Board, Contest
-from tokumei.platform.names import DISPLAY_NAME_LENGTH, check_line, check_text, clean_display_name
+from tokumei.platform.typed_text import DISPLAY_NAME_LENGTH, check_line, check_text, clean_display_name
 
 # They are addresses of pages.
 TAKEN = {"new", "join", "submissions", "checks", "drafts"}

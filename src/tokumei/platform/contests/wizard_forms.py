@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from tokumei.contest.custom.template import template
-from tokumei.contest.registry import EDITIONS
+from tokumei.contest.edition import EDITIONS
 from tokumei.contest.setting import parse_setting, source_of
 from tokumei.core.errors import TokumeiError
 from tokumei.core.registry import Option, part_options, read_option

@@ -1,15 +1,19 @@
-"""What editions and scores say, in the language of whoever reads.
+"""What editions, scores and the organizers' log say, in the language of whoever reads; and filters for the pages.
 
-Editions speak English in names of columns and steps, in remarks and in what a fault expected. What is known of these
-is translated here; what another package's edition says stands for itself.
+Editions speak English in names of columns and steps, in remarks and in what a fault expected. What is known of these is
+translated here; what another package's edition says stands for itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
+from django import template
+from django.utils import timezone
+from django.utils.formats import date_format, number_format
 from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
@@ -17,7 +21,8 @@ from django.utils.translation import gettext as _
 from tokumei.contest.edition import ContestTerms, Standing
 from tokumei.contest.fault_words import found_in_japanese, in_japanese
 from tokumei.core.errors import Fault
-from tokumei.data.files.encodings import CALLED
+from tokumei.data.files.text_bytes import CALLED
+from tokumei.platform.contests.models import Board, OrganizerAction, State
 
 # Parts of a score, columns of the scoreboard and steps of an evaluation, by the names that editions have for them.
 NAMES: Mapping[str, str | Promise] = {
@@ -49,7 +54,7 @@ REMARKS: Mapping[str, str | Promise] = {
 }
 
 
-def said(thing: object, name: str) -> str:
+def said_by(thing: object, name: str) -> str:
     """Return a text of an edition in the reader's language: every `holds` has its `holds_ja`."""
     is_japanese = (get_language() or "").startswith("ja")
     return str((getattr(thing, f"{name}_ja", "") if is_japanese else "") or getattr(thing, name))
@@ -58,7 +63,7 @@ def said(thing: object, name: str) -> str:
 def knowledge_levels(terms: ContestTerms) -> dict[str, str]:
     """Name the levels of knowledge by what their files hold; the one level of those who know all has no name."""
     return {
-        level: "; ".join(said(role, "holds") for role in roles) if level else ""
+        level: "; ".join(said_by(role, "holds") for role in roles) if level else ""
         for level, roles in terms.knowledge_files.items()
     }
 
@@ -68,7 +73,7 @@ def name_in_words(name: str, terms: ContestTerms | None = None) -> str:
 
     A name that is not known stands for itself.
     """
-    title = next((said(one, "title") for one in terms.measures if one.name == name), "") if terms else ""
+    title = next((said_by(one, "title") for one in terms.measures if one.name == name), "") if terms else ""
     return title or str(NAMES.get(name, name))
 
 
@@ -115,7 +120,7 @@ def fault_lines(faults: Sequence[Mapping[str, Any]], terms: ContestTerms | None)
                 expected=japanese or fault.wanted,
                 language="ja" if japanese else "en",
                 rule=rule.name if rule else "",
-                rule_says=said(rule, "says") if rule else "",
+                rule_says=said_by(rule, "says") if rule else "",
             )
         )
     return lines
@@ -171,7 +176,7 @@ class ScoreTable:
 
 def meanings_of(terms: ContestTerms) -> dict[str, str]:
     """Return the meaning of each number of an edition by its name."""
-    return {measure.name: said(measure, "says") for measure in terms.measures}
+    return {measure.name: said_by(measure, "says") for measure in terms.measures}
 
 
 def score_tables(details: Mapping[str, Any], terms: ContestTerms) -> list[ScoreTable]:
@@ -205,3 +210,148 @@ def _flat(value: Any) -> dict[tuple[str, ...], Any]:
     if not isinstance(value, Mapping):
         return {(): value}
     return {(str(name), *inner): number for name, below in value.items() for inner, number in _flat(below).items()}
+
+
+ACTIONS: Mapping[str, str | Promise] = {
+    "create": gettext_lazy("made the contest"),
+    "schedule": gettext_lazy("changed the schedule"),
+    "phase_now": gettext_lazy("let the next phase begin"),
+    "board": gettext_lazy("changed the scoreboard"),
+    "announce": gettext_lazy("announced"),
+    "retry": gettext_lazy("tried a change of phase again"),
+    "take_out": gettext_lazy("took a team out"),
+    "invite": gettext_lazy("made an invitation"),
+    "revoke": gettext_lazy("revoked an invitation"),
+    "texts": gettext_lazy("changed the texts"),
+    "limits": gettext_lazy("changed the limits"),
+    "hold": gettext_lazy("held results back, or let them go"),
+    "rejudge": gettext_lazy("had submissions judged again"),
+    "disqualify": gettext_lazy("disqualified a team"),
+    "readmit": gettext_lazy("let a disqualified team count again"),
+    "add_organizer": gettext_lazy("added an organizer"),
+    "remove_organizer": gettext_lazy("removed an organizer"),
+    "message": gettext_lazy("wrote to teams"),
+    "answer": gettext_lazy("answered a question"),
+    "choose": gettext_lazy("chose the release that counts"),
+}
+DETAILS: Mapping[str, str | Promise] = {
+    "opens_at": gettext_lazy("Opens"),
+    "attacks_open_at": gettext_lazy("Attacks begin"),
+    "closes_at": gettext_lazy("Closes"),
+    "board": gettext_lazy("Scoreboard"),
+    "digits_shown": gettext_lazy("Decimals shown"),
+    "shows_guess_scores": gettext_lazy("Teams see how right their guesses were"),
+    "title": gettext_lazy("Title"),
+    "description": gettext_lazy("Description"),
+    "description_ja": gettext_lazy("Description in Japanese"),
+    "releases_a_day": gettext_lazy("Releases a day"),
+    "releases_in_all": gettext_lazy("Releases in all"),
+    "guesses_a_day": gettext_lazy("Guesses a day"),
+    "guesses_on_one": gettext_lazy("Guesses at one release"),
+    "is_held": gettext_lazy("Results are held back"),
+    "team": gettext_lazy("Team"),
+    "teams": gettext_lazy("Teams"),
+    "reason": gettext_lazy("Reason"),
+    "note": gettext_lazy("For whom"),
+    "user": gettext_lazy("User name"),
+    "n": gettext_lazy("How many"),
+    "before": gettext_lazy("Results before"),
+    "kinds": gettext_lazy("What"),
+    "invitation": gettext_lazy("Invitation"),
+    "question": gettext_lazy("Question"),
+    "text": gettext_lazy("Text"),
+    "submission": gettext_lazy("Submission"),
+}
+LONGEST_SHOWN = 300
+WORDS: Mapping[str, str | Promise] = {str(value): label for value, label in (*Board.choices, *State.choices)}
+
+
+@dataclass(frozen=True)
+class ActionLine:
+    """One line of the log: who did what, and its details as pairs of a name and words."""
+
+    action: OrganizerAction
+    says: str
+    details: list[tuple[str, str]]
+
+
+def in_words(action: OrganizerAction) -> ActionLine:
+    """Describe an action in words."""
+    details = [
+        (str(DETAILS.get(name, name)), _changed(value) if _is_change(value) else _value(value))
+        for name, value in action.details.items()
+        if value not in ("", None)
+    ]
+    return ActionLine(action, str(ACTIONS.get(action.what, action.what)), details)
+
+
+def _is_change(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and not isinstance(value[0], (list, dict))
+
+
+def _changed(value: list[Any]) -> str:
+    return f"{_value(value[0])} → {_value(value[1])}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_value(part)}" for name, part in value.items())[:LONGEST_SHOWN]
+    if isinstance(value, list):
+        return ", ".join(_value(part) for part in value)
+    if isinstance(value, str):
+        return _moment(value) or str(WORDS.get(value, "")) or value[:LONGEST_SHOWN] or "–"
+    return str(value)
+
+
+def _moment(text: str) -> str:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return ""
+    return date_format(timezone.localtime(moment), "DATETIME_FORMAT") if moment.tzinfo is not None else ""
+
+
+register = template.Library()
+# A number is shown with at most this many decimals, also to those who may see all of them.
+DECIMALS = 6
+
+
+@register.filter
+def said(thing: object, name: str) -> str:
+    """Return a text of an edition in the reader's language."""
+    return said_by(thing, name)
+
+
+@register.filter
+def called(name: str | None, terms: ContestTerms | None = None) -> str:
+    """Call a part of a score, a column or a step as readers do, and as the edition does."""
+    return name_in_words(name or "", terms)
+
+
+@register.filter
+def number(value: Any) -> str:
+    """Write a score: numbers without trailing zeros, several with commas, nothing as a dash."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "✓" if value else "–"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(number(part) for part in value) or "–"
+    if isinstance(value, float):
+        text = f"{value:.{DECIMALS}f}".rstrip("0").rstrip(".")
+        return "0" if text == "-0" else text
+    return str(number_format(value, use_l10n=True, force_grouping=True)) if isinstance(value, int) else str(value)
+
+
+@register.filter
+def lookup(mapping: Mapping[Any, Any], key: Any) -> Any:
+    """Look a name up; one that is not there stands for itself."""
+    return mapping.get(key, key)
+
+
+@register.filter
+def lookup_or_none(mapping: Mapping[Any, Any], key: Any) -> Any:
+    """Look a name up; one that is not there is nothing."""
+    return mapping.get(key)

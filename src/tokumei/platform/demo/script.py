@@ -1,4 +1,7 @@
-"""Who is in the demo and what they do: all names and moves in one place, played by `play`."""
+"""Who is in the demo and what they do: all names and moves in one place, played by `play`; and moving their dates.
+
+A demo that is started again after days looks as on its first day.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from tokumei.platform.contests.models import Phase
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from tokumei.platform.contests.models import Contest, Phase
 
 ORGANIZER, ADMIN = "organizer", "admin"
 
@@ -161,3 +168,30 @@ CLOSED = Script(
         ScriptedGuess("lattice", "sakura", "id-rand"),
     ),
 )
+
+
+CONTEST_TIMES = (
+    "opens_at",
+    "attacks_open_at",
+    "closes_at",
+    "prepared_at",
+    "published_at",
+    "closed_at",
+    "board_frozen_at",
+)
+
+
+def bring_up_to_date(contest: Contest, script: Script) -> None:
+    """Move everything that happened in a contest by whole days, so that it opened as long ago as the script says."""
+    age = timezone.now() + script.opens - contest.opens_at
+    if age >= timedelta(days=1):
+        move(contest, timedelta(days=age.days))
+
+
+@transaction.atomic
+def move(contest: Contest, by: timedelta) -> None:
+    """Move every time of a contest; those that have not come stay empty."""
+    Contest.objects.filter(pk=contest.pk).update(**{name: F(name) + by for name in CONTEST_TIMES})
+    contest.submissions.update(at=F("at") + by, finished_at=F("finished_at") + by)
+    contest.announcements.update(at=F("at") + by)
+    contest.refresh_from_db()

@@ -1,31 +1,37 @@
-"""Making the demo's users and contests, and keeping them as good as new: the start of `tokumei serve --demo`.
+"""Making the demo's users, contests, offer and work, and keeping them fresh: the start of `tokumei serve --demo`.
 
 What was made is noted in a file of the data folder, with the password of all demo users. A start that was broken off is
 taken up again by the next one; a demo that has grown old gets its times moved to today; a contest that has gone on to
-another phase meanwhile gets a successor.
+another phase meanwhile gets a successor. The offer is of made-up customers of a service, hosted by the platform, with a
+request that was served; the work is of made-up patients, with a release and releases to choose from.
 """
 
 from __future__ import annotations
 
 import fcntl
+import io
 import json
 import os
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.utils import timezone
 
 from tokumei.core.errors import InputError
-from tokumei.data.files.atomic import atomic_path
+from tokumei.data.files.disk import atomic_path
+from tokumei.data.made_services import make_service
+from tokumei.hierarchies.builders.people import JapanAge, JapanPrefecture, Sex
+from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest
-from tokumei.platform.demo.dating import bring_up_to_date
 from tokumei.platform.demo.play import make, play
 from tokumei.platform.demo.script import (
     ADMIN,
@@ -38,12 +44,100 @@ from tokumei.platform.demo.script import (
     Person,
     Script,
     ScriptedTeam,
+    bring_up_to_date,
 )
-from tokumei.platform.exchange import demo as offer
+from tokumei.platform.exchange import trying
+from tokumei.platform.exchange.desk_work import Wish
+from tokumei.platform.exchange.models import OfferState, PublishedOffer
+from tokumei.platform.exchange.services import hosting, offers, requesting
 from tokumei.platform.jobs.process import Interrupted
-from tokumei.platform.names import same_name_key
+from tokumei.platform.jobs.queue import EXCHANGE, next_jobs
+from tokumei.platform.jobs.running import run_here
 from tokumei.platform.teams.models import Membership, Role, Team
-from tokumei.platform.workbench import demo as workbench
+from tokumei.platform.typed_text import same_name_key
+from tokumei.platform.workbench import services
+from tokumei.platform.workbench.models import Piece
+
+# The data is made up: it may stay as long as the demo.
+STAYS = timedelta(days=3650)
+
+
+def make_piece(user: User) -> None:
+    """Have it made for somebody who has none; the one process of the workbench does its jobs in this order."""
+    if Piece.objects.filter(owner=user).exists():
+        return
+    piece = services.begin_piece(user, sample="people")
+    Piece.objects.filter(pk=piece.pk).update(expires=timezone.now() + STAYS)
+    for kind in (services.RELEASE, services.FRONTIER):
+        services.start(piece, kind)
+
+
+SLUG = "demo-customers"
+N_PEOPLE, SEED = 60_000, 1
+WORDS = {
+    "provider": "Sakura Mart (made up)",
+    "purpose": "Research on shops and regions; planning of services. 店舗・地域の研究、サービスの企画。",
+    "terms": "Do not try to find anybody, and do not pass it on. 再識別と再提供を禁じます。",
+    "summary": (
+        "We share how many customers of our service live where, by sex and age group, never who they are. "
+        "どの地域に、どの性別・年代のお客様が何人いるかだけを共有し、個人は共有しません。"
+    ),
+}
+PURPOSE = "A study of age groups by region. 地域別の年齢構成の調査。"
+
+
+def make_offer(user: User, team: Team, asking: Sequence[User] = ()) -> list[str]:
+    """Make the demo's offer for a team, once, and let some users ask for levels; give a line to print."""
+    published = PublishedOffer.objects.filter(slug=SLUG).first()
+    if published is None:
+        published = _host(user, team)
+    _do_jobs()
+    published.refresh_from_db()
+    for each in asking:
+        if requesting.recipient_of(each) is None:
+            requesting.introduce(each, organization=f"{each.display_name} Lab")
+        if published.state == OfferState.OPEN and not requesting.requests_of(each).filter(offer=published).exists():
+            # The finest that the offer allows beside what is out by now.
+            document, _signed = offers.document_of(published)
+            node = trying.first_levels(document, out=trying.given(published, document))
+            wanted = dict(zip(document.lattice.attributes, node, strict=True))
+            requesting.ask(published, each, levels=wanted, criterion=None, purpose=PURPOSE)
+            _do_jobs()
+            published.refresh_from_db()
+    _do_jobs()
+    return [f"An offer to try levels on: /exchange/{SLUG}"]
+
+
+def _do_jobs() -> None:
+    """Do the work of the exchange now, while no worker runs that would."""
+    for job in next_jobs([EXCHANGE], most=50):
+        run_here(job)
+
+
+def _host(user: User, team: Team) -> PublishedOffer:
+    people = make_service(N_PEOPLE, service=1, seed=SEED)
+    packed = io.BytesIO()
+    people.write_parquet(packed)
+    built = [
+        Sex().build("sex", people["sex"]),
+        JapanAge().build("age", people["age"]),
+        JapanPrefecture().build("prefecture", people["prefecture"]),
+    ]
+    return hosting.host(
+        user,
+        team,
+        slug=SLUG,
+        wish=Wish(name="Customers of a service 顧客データ", words=WORDS, criteria=["public=10", "trusted=3"]),
+        table=SimpleUploadedFile("customers.parquet", packed.getvalue()),
+        hierarchies=[SimpleUploadedFile(f"{each.attribute}.csv", _text(each)) for each in built],
+    )
+
+
+def _text(hierarchy: Hierarchy) -> bytes:
+    """Serialize a hierarchy as its file."""
+    rows = zip(*(hierarchy.labels_at(level) for level in range(len(hierarchy.levels))), strict=True)
+    return "".join(";".join(row) + "\n" for row in rows).encode()
+
 
 NOTES, LOCK = "demo.json", ".demo.lock"
 
@@ -70,7 +164,7 @@ def set_up(data: Path) -> Sequence[str]:
         # Now, while no worker runs that would make it at the same time.
         _make_offer()
         for name in (ORGANIZER, SIDES[0].members[0].name):
-            workbench.set_up(User.objects.get(username=name))
+            make_piece(User.objects.get(username=name))
         for script in (ATTACK, OPEN, CLOSED):
             _choose_contest(script, notes)
         _write(data, notes)
@@ -100,7 +194,7 @@ def play_rest() -> None:
 def _make_offer() -> None:
     """Offer a made-up table of the first team, and let two users of others ask for it."""
     provider, *others = (User.objects.get(username=side.members[0].name) for side in SIDES)
-    offer.set_up(provider, Team.objects.get(slug=SIDES[0].slug), others[:2])
+    make_offer(provider, Team.objects.get(slug=SIDES[0].slug), others[:2])
 
 
 def _play(script: Script, data: Path, notes: Notes) -> None:

@@ -11,10 +11,10 @@ from ninja import Status
 from tokumei.core.errors import InputError, NotFound
 from tokumei.data.files.keys import fingerprint
 from tokumei.exchange.transport import LARGEST_REQUEST
-from tokumei.platform.api.bearer import READ, SUBMIT, ApiRequest
-from tokumei.platform.api.bodies import Key, Line, Slug
-from tokumei.platform.api.operations.contests import Limit, Offset, send
-from tokumei.platform.api.operations.router import SENDS_A_FILE, router
+from tokumei.platform.api.operations import SENDS_A_FILE, Limit, Offset, router, send
+from tokumei.platform.api.schemas import Key, Line, Slug
+from tokumei.platform.api.services import READ, SUBMIT, ApiRequest
+from tokumei.platform.exchange import trying
 from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, Recipient
 from tokumei.platform.exchange.schemas import (
     AskIn,
@@ -31,7 +31,7 @@ from tokumei.platform.exchange.schemas import (
     TryIn,
     TryOut,
 )
-from tokumei.platform.exchange.services import answering, offers, recipients, requesting, trying
+from tokumei.platform.exchange.services import answering, offers, requesting
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.teams.services import teams_of
 
@@ -222,7 +222,7 @@ def recipients_of_offer(request: ApiRequest, slug: Slug) -> Recipients:
 def list_recipient(request: ApiRequest, slug: Slug, given: TrustIn) -> Status[Recipients]:
     """List a user in a hosted offer, with the criterion that they are served by; a revision tells it."""
     published = offers.find_own_offer(request.auth.user, slug)
-    recipients.trust(published, request.auth.user, username=given.user, criterion=given.criterion)
+    requesting.trust(published, request.auth.user, username=given.user, criterion=given.criterion)
     return Status(201, _recipients(published))
 
 
@@ -231,7 +231,7 @@ def drop_recipient(request: ApiRequest, slug: Slug, user: Line) -> Status[None]:
     """Serve a user of a hosted offer by the strictest criterion again."""
     published = offers.find_own_offer(request.auth.user, slug)
     found = published.trusted.filter(user__username=user).first()
-    recipients.distrust(published, 0 if found is None else found.pk)
+    requesting.distrust(published, 0 if found is None else found.pk)
     return Status(204, None)
 
 

@@ -14,17 +14,16 @@ class ExchangeConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the exchange at the top of every page and offers on the home page, and let its work be done."""
-        from tokumei.platform.accounts.deletion import BEFORE_DELETING
-        from tokumei.platform.api.slots import OPERATIONS
-        from tokumei.platform.exchange.services.attacking import ATTACK_WORK, ATTACKS, start_attacks
+        from tokumei.platform.accounts.services import BEFORE_DELETING
+        from tokumei.platform.api.apps import OPERATIONS
+        from tokumei.platform.exchange.reading_views import on_home
+        from tokumei.platform.exchange.services.answering import ANSWER_KIND as ANSWER
+        from tokumei.platform.exchange.services.answering import ANSWER_WORK, begin_forgotten
         from tokumei.platform.exchange.services.desks import sweep_rooms
-        from tokumei.platform.exchange.services.hosted_answers import ANSWER_WORK, begin_forgotten
-        from tokumei.platform.exchange.services.hosted_answers import KIND as ANSWER
-        from tokumei.platform.exchange.services.hosting import MAKE, MAKE_WORK
-        from tokumei.platform.exchange.services.recipients import forget_recipient
-        from tokumei.platform.exchange.views.reading import on_home
-        from tokumei.platform.jobs.work import SWEEPS, WATCHES, register
-        from tokumei.platform.pages.slots import HOME, NAVIGATION, NavLink
+        from tokumei.platform.exchange.services.hosting import ATTACK_WORK, ATTACKS, MAKE, MAKE_WORK, start_attacks
+        from tokumei.platform.exchange.services.requesting import forget_recipient
+        from tokumei.platform.jobs.queue import SWEEPS, WATCHES, register
+        from tokumei.platform.pages.apps import HOME, NAVIGATION, NavLink
 
         place = next((place for place, entry in enumerate(NAVIGATION) if entry.app == "contests"), -1) + 1
         NAVIGATION.insert(place, NavLink(_("Exchange"), "exchange:catalogue"))

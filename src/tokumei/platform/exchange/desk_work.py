@@ -1,7 +1,8 @@
-"""What the limited process of a job does at the desk of a hosted offer, on its files alone.
+"""What the limited process of a job does for the exchange, on files alone.
 
-Each function may be killed at any moment and called again: a desk gets its name when it is whole, and an answer that a
-desk has logged is repeated to the letter.
+At the desk of a hosted offer each function may be killed at any moment and called again: a desk gets its name when it
+is whole, and an answer that a desk has logged is repeated to the letter. What providers send from home is read here
+first; who reads it then tells what is wrong with it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,28 +20,42 @@ import polars as pl
 
 from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError, TokumeiError
-from tokumei.core.text import Text
-from tokumei.core.wording import counted
+from tokumei.core.text import Text, counted
 from tokumei.data.files.keys import PRIVATE, PrivateKey, read_private, write_keys, write_secret
 from tokumei.engines.class_counts import SIZE
 from tokumei.exchange.attack import attack as attack_desk
-from tokumei.exchange.cells import MOST_CELLS, CellSpace
 from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.criteria import read_criterion
 from tokumei.exchange.desk import DeskFolder
-from tokumei.exchange.documents import Signed, parse_signed
-from tokumei.exchange.offer import Lots, Offer, Words
+from tokumei.exchange.documents import Signed, parse_signed, read_criterion
+from tokumei.exchange.offer import KIND, Lots, Offer, Words, offer_of
+from tokumei.exchange.offer import VERSION as OFFER_VERSION
 from tokumei.exchange.offering import OfferTerms, read_release
 from tokumei.exchange.opening import open_offer, releases_at
-from tokumei.exchange.public_knowledge import PublishedCounts
-from tokumei.exchange.repeating import repeat_answer
+from tokumei.exchange.public_knowledge import MOST_CELLS, CellSpace, PublishedCounts
 from tokumei.exchange.request import APPROVAL, VERSION, Approval, approval_of
 from tokumei.exchange.sources import SourceRegistry
-from tokumei.exchange.transport import Incoming, Outgoing, serve
-from tokumei.exchange.watch import tampering
+from tokumei.exchange.transport import Incoming, Outgoing, repeat_answer, serve
+from tokumei.exchange.watch import check_first_release, tampering, verify_public
 from tokumei.hierarchies.files import read_hierarchies
 from tokumei.hierarchies.lattice import Lattice
 from tokumei.platform.jobs.child import refusing
+
+
+def try_offer(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Read an offer and its first release."""
+    with suppress(TokumeiError):
+        offer = offer_of(parse_signed(asked["offer"], KIND, OFFER_VERSION))
+        check_first_release(offer, asked["release"].encode())
+        read_release(asked["release"], offer.lattice.attributes)
+    return {}
+
+
+def try_log(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Verify a public desk."""
+    with suppress(TokumeiError):
+        verify_public(Path(asked["folder"]))
+    return {}
+
 
 Asked = Mapping[str, Any]
 READING: Mapping[str, Any] = {"engine": "local"}

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from django.utils.translation import gettext as _
 
 from tokumei.exchange.offer import Offer
-from tokumei.exchange.trying import Tried
-from tokumei.platform.exchange.services.learning import Learned, Learning
-from tokumei.platform.exchange.services.trying import most_allowed, points
-from tokumei.predictors.quadrants import most_that_hold
+from tokumei.exchange.request import Tried
+from tokumei.platform.exchange.services.looking import Learned, Learning
+from tokumei.platform.exchange.trying import most_allowed, points
+from tokumei.predictors.predictor import most_that_hold
 
 WIDTH, HEIGHT = 640, 400
 LEFT, RIGHT, TOP, BOTTOM = 62, 28, 22, 52

@@ -10,16 +10,16 @@ from django.core.validators import validate_slug
 from django.utils.translation import gettext_lazy as _
 
 from tokumei.core.errors import TokumeiError
-from tokumei.exchange.criteria import read_criterion
+from tokumei.exchange.documents import read_criterion
 from tokumei.exchange.offer import Offer
 from tokumei.platform.accounts.forms import DisplayNameField
 from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.models import TEXT_LENGTH, PublishedOffer, Recipient
 from tokumei.platform.exchange.services.offers import TAKEN
 from tokumei.platform.messages import describe_error
-from tokumei.platform.names import check_text
 from tokumei.platform.teams.models import Team
 from tokumei.platform.teams.services import teams_of
+from tokumei.platform.typed_text import check_text
 
 
 class PlainTextField(forms.CharField):

@@ -1,7 +1,7 @@
 """What the server remembers of the exchange: offers, who asked for what, and what became of it.
 
 What was signed is kept to the letter. An offer's folder is the public half of its desk, as
-`tokumei.exchange.public_desk` describes it; where the platform hosts the table, it is the whole desk.
+`tokumei.exchange.watch` describes it; where the platform hosts the table, it is the whole desk.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from django.utils.translation import gettext_lazy as _
 
 from tokumei.platform.files.shared import local
 from tokumei.platform.messages import SentenceDecoder, SentenceField
-from tokumei.platform.names import DISPLAY_NAME_LENGTH
 from tokumei.platform.teams.models import Team
+from tokumei.platform.typed_text import DISPLAY_NAME_LENGTH
 
 TEXT_LENGTH = 2_000
 CRITERION_LENGTH = 100

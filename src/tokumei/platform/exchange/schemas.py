@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from ninja import Schema
 from pydantic import Field
 
-from tokumei.platform.api.bodies import Line, Taken, Text
+from tokumei.platform.api.schemas import Line, Taken, Text
 
 
 class OfferOut(Schema):

@@ -14,6 +14,6 @@ class FilesConfig(AppConfig):
     def ready(self) -> None:
         """Register the sweep of outdated copies from the disk of each machine."""
         from tokumei.platform.files.shared import sweep_copies
-        from tokumei.platform.jobs.work import SWEEPS
+        from tokumei.platform.jobs.queue import SWEEPS
 
         SWEEPS.append(sweep_copies)

@@ -1,8 +1,14 @@
-"""Bodies of requests while they come in: kept in files without a name, so that a killed process leaves none behind."""
+"""Bodies of requests while they come in, and the space that is left on the disk for them.
+
+Bodies are kept in files without a name, so that a killed process leaves none behind.
+"""
 
 from __future__ import annotations
 
+import errno
+import os
 import tempfile
+from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
@@ -11,8 +17,51 @@ from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from tokumei.platform.errors import DiskFull
-from tokumei.platform.files.space import FULL
+from tokumei.platform.messages import DiskFull
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# Told before it is too late: so many of the largest requests still fit.
+REQUESTS_TO_SPARE = 4
+FILES_TO_SPARE = 1000
+# What PostgreSQL calls a full disk.
+POSTGRESQL_DISK_FULL = "53100"
+
+
+def is_space_low() -> bool:
+    """Whether a few more requests could fill the disk that the data folder is on."""
+    found = os.statvfs(settings.DATA)
+    is_short_of_files = found.f_files > 0 and found.f_favail < FILES_TO_SPARE
+    return free_bytes() < REQUESTS_TO_SPARE * settings.MAX_REQUEST_BYTES or is_short_of_files
+
+
+def free_bytes() -> int:
+    """Return how many bytes can still be written."""
+    found = os.statvfs(settings.DATA)
+    return found.f_bavail * found.f_frsize
+
+
+def is_out_of_space(error: BaseException | None) -> bool:
+    """Whether an error, or one that led to it, says that the disk is full: the system's, SQLite's or PostgreSQL's."""
+    return any(_tells_full_disk(each) for each in _chain(error))
+
+
+def _tells_full_disk(error: BaseException) -> bool:
+    if isinstance(error, OSError) and error.errno in FULL:
+        return True
+    if getattr(error, "sqlstate", None) == POSTGRESQL_DISK_FULL:
+        return True
+    name = str(getattr(error, "sqlite_errorname", ""))
+    # SQLite calls it an I/O error where it finds no room for what processes share.
+    return name == "SQLITE_FULL" or (name.startswith("SQLITE_IOERR") and free_bytes() < settings.MAX_REQUEST_BYTES)
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
 
 IS_FULL = "tokumei.disk_is_full"
 # Whose files may be larger than those of contests.

@@ -29,11 +29,11 @@ from django.utils.translation import gettext as _
 from tokumei.contest.edition import FileRole
 from tokumei.core.errors import InputError
 from tokumei.core.text import Text
-from tokumei.data.files.source import GZIP_MAGIC, blocks
-from tokumei.platform.errors import DiskFull
+from tokumei.data.files.disk import GZIP_MAGIC, blocks
+from tokumei.platform.files.incoming import FULL
 from tokumei.platform.files.shared import share, unshare
-from tokumei.platform.files.space import FULL
-from tokumei.platform.jobs.limits import ORPHAN_SECONDS
+from tokumei.platform.jobs.process import ORPHAN_SECONDS
+from tokumei.platform.messages import DiskFull
 
 log = logging.getLogger("tokumei.uploads")
 BLOCK = 1024 * 1024

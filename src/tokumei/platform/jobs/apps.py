@@ -26,7 +26,7 @@ class JobsConfig(AppConfig):
 
 def _backlog() -> Iterator[Gauge]:
     from tokumei.platform.jobs.queue import backlog
-    from tokumei.platform.jobs.watcher import n_present
+    from tokumei.platform.jobs.running import n_present
 
     for queue, name in NAMES.items():
         found = backlog(queue)

@@ -1,29 +1,52 @@
-"""Doing a job: take it, let a limited process work, write the one result."""
+"""Doing jobs: take one, let a limited process work, write the one result; and the two processes that see to it.
+
+A consumer takes jobs of some queues, oldest first, from the table itself, and holds nothing that its death could keep
+from others. A watcher looks after the others: work that nobody ended, phases whose time has come, files of nobody. Any
+number of either may run, on any number of machines.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
-from django.db import DatabaseError, connections
+from django.db import DatabaseError, close_old_connections, connections
 from django.urls import get_resolver
+from django.utils import timezone
 
 from tokumei.core.errors import TokumeiError
-from tokumei.platform.jobs import lease, process
+from tokumei.platform.jobs import process, queue
 from tokumei.platform.jobs.child import Refused, call, faults_of
-from tokumei.platform.jobs.lease import Lease
-from tokumei.platform.jobs.limits import BEAT_SECONDS
-from tokumei.platform.jobs.models import Job, Outcome
-from tokumei.platform.jobs.process import ChildAnswer, Interrupted, answer_of
-from tokumei.platform.jobs.queue import worn_out
-from tokumei.platform.jobs.work import WORK, Overtaken, Work
+from tokumei.platform.jobs.models import Job, Outcome, WorkerSeen
+from tokumei.platform.jobs.process import (
+    BEAT_SECONDS,
+    POLL_SECONDS,
+    SWEEP_SECONDS,
+    WATCH_SECONDS,
+    ChildAnswer,
+    Interrupted,
+    answer_of,
+)
+from tokumei.platform.jobs.queue import (
+    SWEEPS,
+    WATCHES,
+    WORK,
+    Lease,
+    Overtaken,
+    Work,
+    next_jobs,
+    release_worker,
+    worn_out,
+)
 
 log = logging.getLogger("tokumei.jobs")
 
@@ -48,7 +71,7 @@ def end_worn_out() -> None:
     for job in worn_out():
         import_pages()
         kind = Job.objects.values_list("kind", flat=True).get(pk=job)
-        if lease.give_up(job, _failing(WORK[kind], "the process died")):
+        if queue.give_up(job, _failing(WORK[kind], "the process died")):
             log.warning("job failed", extra={"facts": {"job": job, "kind": kind}})
 
 
@@ -68,7 +91,7 @@ def name_of(pid: int) -> str:
 
 def _do(job: int, work_on: Callable[[Work, Job, Lease], ChildAnswer]) -> bool:
     started = time.monotonic()
-    held = lease.claim(job, name_of(os.getpid()))
+    held = queue.claim(job, name_of(os.getpid()))
     if held is None:
         return False
     row = Job.objects.get(pk=job)
@@ -187,3 +210,85 @@ def _log(row: Job, held: Lease, started: float, outcome: str, failure: str = "")
     if failure:
         facts["failure"] = failure
     log.info("job", extra={"facts": facts})
+
+
+# After an error of the database, before it is asked again.
+PAUSE_SECONDS = 2.0
+
+
+def consume(queues: Sequence[str], dead: int | None = None) -> None:
+    """Do jobs until the process is told to stop.
+
+    dead: the process that this one takes the place of; what it held is free at once.
+    """
+    signal.signal(signal.SIGTERM, _stop)
+    # Ctrl-C reaches the whole group of the terminal; the supervisor decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    while not stopping.is_set():
+        try:
+            close_old_connections()
+            if dead is not None:
+                release_worker(name_of(dead))
+                dead = None
+            if not any(run(job) for job in next_jobs(queues)):
+                stopping.wait(POLL_SECONDS)
+        except Exception:
+            log.exception("a job could not be taken or ended")
+            stopping.wait(PAUSE_SECONDS)
+
+
+def _stop(signum: int, frame: Any) -> None:
+    stopping.set()
+
+
+# After so long without a sign, a worker is taken for gone.
+GONE_SECONDS = 15 * WATCH_SECONDS
+
+
+def watch(*, sweeps_alone: bool = False) -> None:
+    """Look after everything until a signal says to stop.
+
+    sweeps_alone: look after files alone, on a machine that works for nobody but has copies.
+    """
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda _signum, _frame: stop.set())
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    swept_at = -1e9
+    name = name_of(os.getpid())
+    try:
+        while not stop.is_set():
+            for look in () if sweeps_alone else (lambda: show_presence(name), end_worn_out, *WATCHES):
+                _safely(look)
+            if time.monotonic() - swept_at >= SWEEP_SECONDS:
+                swept_at = time.monotonic()
+                for sweep in SWEEPS:
+                    _safely(sweep)
+            stop.wait(WATCH_SECONDS)
+    finally:
+        _safely(lambda: WorkerSeen.objects.filter(name=name).delete())
+        connections.close_all()
+
+
+def show_presence(name: str) -> None:
+    """Record that a worker is alive, and forget those that are gone."""
+    now = timezone.now()
+    WorkerSeen.objects.update_or_create(name=name, defaults={"seen_at": now})
+    WorkerSeen.objects.filter(seen_at__lt=_gone()).delete()
+
+
+def n_present() -> int:
+    """Count the workers that are there."""
+    return WorkerSeen.objects.filter(seen_at__gte=_gone()).count()
+
+
+def _gone() -> object:
+    return timezone.now() - timedelta(seconds=GONE_SECONDS)
+
+
+def _safely(look: Callable[[], object]) -> None:
+    """Go on after an error, say of a database that is being restarted."""
+    try:
+        close_old_connections()
+        look()
+    except Exception:
+        log.exception("the watcher failed")

@@ -15,11 +15,11 @@ def main(what: str, *arguments: str) -> None:
     configure()
     # Only now: models cannot be imported before.
     if what in ("watcher", "sweeper"):
-        from tokumei.platform.jobs.watcher import watch
+        from tokumei.platform.jobs.running import watch
 
         watch(sweeps_alone=what == "sweeper")
     else:
-        from tokumei.platform.jobs.consumer import consume
+        from tokumei.platform.jobs.running import consume
 
         dead = [int(each.removeprefix("after=")) for each in arguments if each.startswith("after=")]
         consume(_queues(arguments), dead[0] if dead else None)

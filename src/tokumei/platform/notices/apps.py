@@ -13,11 +13,9 @@ class NoticesConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the mailing of notices, and delete those of a deleted account."""
-        from tokumei.platform.accounts.deletion import BEFORE_DELETING
-        from tokumei.platform.accounts.letters import WRITERS
-        from tokumei.platform.jobs.work import SWEEPS
-        from tokumei.platform.notices.mailing import send_digests, write_digest, write_notice
-        from tokumei.platform.notices.services import forget
+        from tokumei.platform.accounts.services import BEFORE_DELETING, WRITERS
+        from tokumei.platform.jobs.queue import SWEEPS
+        from tokumei.platform.notices.services import forget, send_digests, write_digest, write_notice
 
         WRITERS.update(notice=write_notice, digest=write_digest)
         SWEEPS.append(send_digests)

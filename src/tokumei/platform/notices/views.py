@@ -7,7 +7,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -15,8 +15,8 @@ from django.utils.translation import gettext_lazy
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.accounts.services import origin_of
 from tokumei.platform.notices import services
-from tokumei.platform.notices.calendar import calendar_of, owner_of, token_of
 from tokumei.platform.notices.models import Mailing, NoticeKind
+from tokumei.platform.notices.services import calendar_of, owner_of, token_of
 
 ON_A_PAGE = 30
 
@@ -95,3 +95,14 @@ def calendar(request: HttpRequest, token: str) -> HttpResponse:
     response = HttpResponse(written, content_type="text/calendar; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="tokumei.ics"'
     return response
+
+
+app_name = "notices"
+urlpatterns = [
+    path("notices/", inbox, name="inbox"),
+    path("notices/read", read_all, name="read_all"),
+    path("notices/settings", settings, name="settings"),
+    path("notices/calendar", renew, name="renew"),
+    path("notices/<int:notice>/open", open_one, name="open"),
+    path("calendar/<str:token>.ics", calendar, name="calendar"),
+]

@@ -8,7 +8,7 @@ from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
 from tokumei.platform.metrics import GAUGES, Gauge
-from tokumei.platform.pages.slots import NAVIGATION, NavLink
+from tokumei.platform.pages.apps import NAVIGATION, NavLink
 
 
 class TeamsConfig(AppConfig):
@@ -19,8 +19,7 @@ class TeamsConfig(AppConfig):
 
     def ready(self) -> None:
         """Add the link to one's teams, and the figures."""
-        from tokumei.platform.accounts.deletion import BEFORE_DELETING
-        from tokumei.platform.accounts.welcome import WELCOMES
+        from tokumei.platform.accounts.services import BEFORE_DELETING, WELCOMES
         from tokumei.platform.teams.services import leave_all, welcome_to_team
 
         NAVIGATION.append(NavLink(_("Teams"), "teams:mine", for_users=True))

@@ -8,7 +8,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from tokumei.platform.names import DISPLAY_NAME_LENGTH, KEY_LENGTH, check_short_name
+from tokumei.platform.typed_text import DISPLAY_NAME_LENGTH, KEY_LENGTH, check_short_name
 
 
 class Team(models.Model):

@@ -20,11 +20,11 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.platform.access import UserRequest
+from tokumei.platform.accounts.authentication import allow, alone
 from tokumei.platform.accounts.models import User
-from tokumei.platform.accounts.throttle import allow, alone
-from tokumei.platform.errors import TooMany
-from tokumei.platform.names import same_name_key
+from tokumei.platform.messages import TooMany
 from tokumei.platform.teams.models import Invitation, Membership, Role, Team
+from tokumei.platform.typed_text import same_name_key
 
 # Asked before somebody comes into a team; other apps add reasons to refuse.
 BEFORE_ACCEPTING: list[Callable[[Team, User], None]] = []

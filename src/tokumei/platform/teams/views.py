@@ -1,18 +1,60 @@
-"""The pages of teams."""
+"""The pages of teams, with their forms and addresses."""
 
 from __future__ import annotations
 
+from django import forms
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from tokumei.platform.access import UserRequest, access
-from tokumei.platform.addresses import next_page
+from tokumei.platform.access import UserRequest, access, next_page
+from tokumei.platform.accounts.forms import DisplayNameField
 from tokumei.platform.teams import services
-from tokumei.platform.teams.forms import RenameForm, TeamForm
 from tokumei.platform.teams.models import Team
+from tokumei.platform.typed_text import check_short_name, same_name_key
+
+
+class RenameForm(forms.Form):
+    """Asks for what a team is called."""
+
+    display_name = DisplayNameField(
+        label=gettext_lazy("Team name"), help_text=gettext_lazy("How others see the team, in any script.")
+    )
+    team: Team | None = None
+
+    def clean_display_name(self) -> str:
+        """Refuse a name that another team has, or one that looks the same."""
+        name: str = self.cleaned_data["display_name"]
+        others = Team.objects.exclude(pk=self.team.pk) if self.team else Team.objects
+        if others.filter(display_key=same_name_key(name)).exists():
+            raise ValidationError(gettext_lazy("A team has this name already."))
+        return name
+
+
+class TeamForm(RenameForm):
+    """Asks for the names of a new team."""
+
+    slug = forms.CharField(
+        label=gettext_lazy("Short name"),
+        max_length=40,
+        validators=[check_short_name],
+        help_text=gettext_lazy("Letters a–z, digits, hyphens and underscores. Files go by it; it cannot be changed."),
+        widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false"}),
+    )
+
+    def clean_slug(self) -> str:
+        """Refuse a name that is taken in whatever case."""
+        slug: str = self.cleaned_data["slug"]
+        if slug.lower() in {"new", "join"}:
+            # They are addresses of pages.
+            raise ValidationError(gettext_lazy("This name cannot be used."))
+        if Team.objects.filter(slug__iexact=slug).exists():
+            raise ValidationError(gettext_lazy("A team has this name already."))
+        return slug
 
 
 @access("user")
@@ -116,3 +158,18 @@ def _page(request: UserRequest, team: Team, link: str = "") -> HttpResponse:
         "link": link,
     }
     return render(request, "teams/team.html", shown)
+
+
+app_name = "teams"
+urlpatterns = [
+    path("", mine, name="mine"),
+    path("new", create, name="new"),
+    path("join/<str:token>", join, name="join"),
+    path("<str:team>", show, name="team"),
+    path("<str:team>/rename", rename, name="rename"),
+    path("<str:team>/invite", invite, name="invite"),
+    path("<str:team>/invitations/<int:invitation>/revoke", revoke, name="revoke"),
+    path("<str:team>/leave", leave, name="leave"),
+    path("<str:team>/members/<int:member>/remove", remove, name="remove"),
+    path("<str:team>/members/<int:member>/make-captain", make_captain, name="make_captain"),
+]

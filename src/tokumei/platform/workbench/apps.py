@@ -14,9 +14,9 @@ class WorkbenchConfig(AppConfig):
 
     def ready(self) -> None:
         """Put the workbench first at the top of every page, let its work be done, and its files be swept away."""
-        from tokumei.platform.accounts.deletion import BEFORE_DELETING
-        from tokumei.platform.jobs.work import SWEEPS, register
-        from tokumei.platform.pages.slots import NAVIGATION, NavLink
+        from tokumei.platform.accounts.services import BEFORE_DELETING
+        from tokumei.platform.jobs.queue import SWEEPS, register
+        from tokumei.platform.pages.apps import NAVIGATION, NavLink
         from tokumei.platform.workbench import services
 
         NAVIGATION.insert(0, NavLink(_("Workbench"), "workbench:start"))

@@ -1,4 +1,8 @@
-"""What is drawn of a column and of its hierarchy: plain numbers and labels, counted where the data is."""
+"""What is seen of a file's columns: what is drawn of one and of its hierarchy, and which may be those of a history.
+
+What is drawn is plain numbers and labels, counted where the data is. Columns of a history are suggested by their
+headers.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from tokumei.data.history_columns import SCHEMA
 from tokumei.hierarchies.hierarchy import Hierarchy
 
 BINS, MOST_VALUES = 12, 8
@@ -76,3 +81,33 @@ def first_rows(frame: pl.DataFrame, most: int = 8) -> list[list[str | None]]:
 
 def _short(text: str) -> str:
     return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
+
+
+# Words that headers have for what a history consists of; the first that is found is taken, and shown to be changed.
+WORDS: dict[str, tuple[str, ...]] = {
+    "customer": ("customer", "client", "user", "member", "person", "patient", "顧客", "会員", "客", "利用者", "患者"),
+    "date": ("date", "day", "日付", "購入日", "年月日", "日"),
+    "time": ("time", "時刻", "時間"),
+    "item": ("item", "product", "stock", "goods", "sku", "article", "商品", "品目", "品"),
+    "price": ("price", "amount", "単価", "価格", "金額"),
+    "quantity": ("quantity", "qty", "count", "数量", "個数"),
+    "invoice": ("invoice", "receipt", "order", "basket", "伝票", "レシート", "注文"),
+}
+
+
+def find_history_columns(frame: pl.DataFrame) -> dict[str, str]:
+    """Guess which column is the customer, the date, …; those by their very name need not be declared."""
+    found: dict[str, str] = {}
+    for role, words in WORDS.items():
+        if role in frame.columns:
+            continue
+        fits = [name for name in frame.columns if name not in SCHEMA and name not in found.values()]
+        named = [name for word in words for name in fits if word in name.lower()]
+        if named:
+            found[role] = named[0]
+    for role in ("customer", "date"):
+        # Something has to stand there, so that the job file can be read; who looks at the page chooses better.
+        left = [name for name in frame.columns if name not in found.values() and name not in SCHEMA]
+        if role not in found and role not in frame.columns and left:
+            found[role] = left[0]
+    return found

@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_options, read_option
-from tokumei.core.wording import choice_of
+from tokumei.core.text import choice_of
 from tokumei.data.history_columns import SCHEMA
-from tokumei.hierarchies.registry import BUILDERS
+from tokumei.hierarchies.hierarchy import BUILDERS
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.tasks.job_file import ROLES
 

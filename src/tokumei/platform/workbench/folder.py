@@ -26,9 +26,9 @@ from typing import Any
 
 from tokumei.core.errors import InputError, NotFound
 from tokumei.core.text import from_json, to_json
-from tokumei.data.files.atomic import write_text
+from tokumei.data.files.disk import write_text
 from tokumei.tasks.job_file import Job
-from tokumei.tasks.job_text import write_job
+from tokumei.tasks.job_writing import write_job
 
 PIECE, JOB, OUT = "piece.json", "job.toml", "out"
 LOOK, RISK, TREES, FRONTIER = "look.json", "risk.json", "trees.json", "frontier.json"

@@ -2,40 +2,97 @@
 
 It calls the library on the folder of a piece of work alone, may be killed at any moment and called again, and writes
 what it found beside the file: nothing of anybody's data goes through the database. Somebody waits for it, so that it
-loads no attack before the first picture is there.
+loads no attack before the first picture is there. The samples, made-up people and made-up purchases, are files to try
+the workbench on.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.core.text import Text
-from tokumei.core.wording import counted
-from tokumei.data.files.atomic import write_text
+from tokumei.core.seeds import generator
+from tokumei.core.text import Text, counted
+from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import read_frame, write_frame
 from tokumei.data.files.histories import read_history
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import Table
 from tokumei.hierarchies.files import write_hierarchy
 from tokumei.hierarchies.leaves import check_covers
-from tokumei.inspection.separation import separate
+from tokumei.inspection.column_facts import separate
 from tokumei.platform.jobs.child import refusing
 from tokumei.platform.workbench import folder as files
-from tokumei.platform.workbench.column_pictures import drawn_tree, first_rows, histogram
-from tokumei.platform.workbench.history_columns import find_history_columns
-from tokumei.platform.workbench.samples import SAMPLES
-from tokumei.tasks.audit_table import audit_table, rows_by_class_size
+from tokumei.platform.workbench.column_pictures import drawn_tree, find_history_columns, first_rows, histogram
+from tokumei.tasks.audit_table import (
+    attack_as_it_stands,
+    audit_table,
+    history_facts,
+    history_risk,
+    rows_by_class_size,
+    threat_models,
+)
 from tokumei.tasks.inspect_table import Inspection, inspect_columns
-from tokumei.tasks.job_file import Job
-from tokumei.tasks.job_table import table_of
-from tokumei.tasks.job_template import history_template, table_template
-from tokumei.tasks.risk_now import attack_as_it_stands, history_facts, history_risk, threat_models
+from tokumei.tasks.job_file import Job, table_of
+from tokumei.tasks.job_writing import history_template, table_template
+
+N_PEOPLE, N_CUSTOMERS, SEED = 3_000, 200, 1
+FAMILY = ("佐藤", "鈴木", "高橋", "田中", "伊藤", "渡辺", "山本", "中村", "小林", "加藤")
+GIVEN = ("陽菜", "蓮", "結衣", "湊", "葵", "大翔", "凛", "樹", "美咲", "悠真", "さくら", "健太")
+ILLNESSES = ("cold", "flu", "asthma", "diabetes", "hypertension", "cancer", "depression")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A file that is made when somebody takes it."""
+
+    file: str
+    kind: str
+    make: Callable[[], pl.DataFrame]
+
+
+def make_people() -> pl.DataFrame:
+    """Make patients: a name, sex, age, prefecture, postal code, and an illness."""
+    from tokumei.data.made_services import make_service
+
+    people = make_service(N_PEOPLE, service=1, seed=SEED)
+    rng = generator(SEED, "workbench", "people")
+    names = [f"{rng.choice(FAMILY)} {rng.choice(GIVEN)}" for _ in range(N_PEOPLE)]
+    codes = [f"{100 + number % 47 * 19:03d}{rng.integers(0, 40) * 10:04d}" for number in range(N_PEOPLE)]
+    # Older people are ill with other things.
+    older = people["age"].to_numpy() >= 50
+    weights = {False: (8, 6, 3, 1, 1, 0.4, 2), True: (4, 4, 1, 4, 6, 2, 1)}
+    shares = {is_old: [w / sum(given) for w in given] for is_old, given in weights.items()}
+    illness = [str(rng.choice(ILLNESSES, p=shares[bool(is_old)])) for is_old in older]
+    days = rng.integers(1, 15, N_PEOPLE)
+    return people.with_columns(
+        pl.Series("name", names),
+        pl.Series("postal_code", codes),
+        pl.Series("nights", days),
+        pl.Series("illness", illness),
+    ).select("name", "sex", "age", "prefecture", "postal_code", "nights", "illness")
+
+
+def make_purchases() -> pl.DataFrame:
+    """Make a year of purchases."""
+    from tokumei.data.made_retail import make_retail
+
+    made = make_retail(N_CUSTOMERS, n_rows=40 * N_CUSTOMERS, seed=SEED)
+    # As a shop would write it, not with nine decimals.
+    return made.with_columns(pl.col("time").dt.strftime("%H:%M:%S"))
+
+
+SAMPLES = {
+    "people": Sample("patients.csv", "table", make_people),
+    "purchases": Sample("purchases.csv", "history", make_purchases),
+}
+
 
 MOST_COLUMNS = 500
 

@@ -20,12 +20,11 @@ from tokumei.data.history import History
 from tokumei.platform.jobs.child import refusing
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.column_pictures import first_rows
-from tokumei.report.sweep import default_grid, possible_ways
-from tokumei.tasks.apply_recipe import apply
-from tokumei.tasks.before_after import correlations, history_before_after
-from tokumei.tasks.frontier_table import USUAL_KS, frontier_table
-from tokumei.tasks.job_file import Job
-from tokumei.tasks.job_table import table_of
+from tokumei.reports.evaluation import default_grid, possible_ways
+from tokumei.tasks.anonymize_table import apply
+from tokumei.tasks.compare_table import USUAL_KS, frontier_table
+from tokumei.tasks.job_file import Job, table_of
+from tokumei.tasks.measure_table import correlations, history_before_after
 from tokumei.tasks.report_history import sweep_history
 from tokumei.tasks.run_job import SECRET, SEED, run_job
 

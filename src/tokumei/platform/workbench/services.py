@@ -1,9 +1,16 @@
-"""Every change of a piece of work: taking a file, having it looked at, released, cancelled, and deleted for good."""
+"""Every change of a piece of work: taking a file, having it looked at, released, cancelled, and deleted for good.
+
+The studio is the workbench for one person on their own machine: a local owner, let in by a link that works once.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
 import logging
 import os
+import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterable
@@ -15,23 +22,22 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import Sum
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from tokumei.core.errors import InputError, NotFound
+from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import ending_of
+from tokumei.platform.accounts.authentication import allow, alone
 from tokumei.platform.accounts.models import User
-from tokumei.platform.accounts.throttle import allow, alone
-from tokumei.platform.errors import TooMany
-from tokumei.platform.files.packed import has_store
-from tokumei.platform.files.shared import is_shared, share, sweep_shared, unshare
+from tokumei.platform.files.shared import has_store, is_shared, share, sweep_shared, unshare
 from tokumei.platform.files.uploads import telling_full_disk
-from tokumei.platform.jobs.limits import ORPHAN_SECONDS
 from tokumei.platform.jobs.models import Job, Outcome
-from tokumei.platform.jobs.process import ChildAnswer
-from tokumei.platform.jobs.queue import begin
-from tokumei.platform.jobs.work import WORKBENCH, Work
+from tokumei.platform.jobs.process import ORPHAN_SECONDS, ChildAnswer
+from tokumei.platform.jobs.queue import WORKBENCH, Work, begin
+from tokumei.platform.messages import TooMany
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import KINDS, Piece, workbench_folder
 
@@ -57,7 +63,7 @@ def begin_piece(
     owner: User, *, upload: UploadedFile[Any] | None = None, path: Path | None = None, sample: str = "", kind: str = ""
 ) -> Piece:
     """Begin a piece of work on a file that was sent, on one of this machine or on a sample, and have it looked at."""
-    from tokumei.platform.workbench.samples import SAMPLES
+    from tokumei.platform.workbench.looking import SAMPLES
 
     if sample:
         if sample not in SAMPLES:
@@ -318,3 +324,47 @@ def work_of(name: str) -> Work:
         seconds=settings.WORKBENCH_SECONDS,
         reserved_bytes=FOR_FIGURES if name == "release" else 0,
     )
+
+
+OWNER, LINK = "owner", "studio-link.json"
+
+
+def local_owner() -> User:
+    """Return the one account of this machine; no password opens it."""
+    found = User.objects.filter(username=OWNER).first()
+    return found or User.objects.create_user(OWNER, f"{OWNER}@localhost.invalid", None, display_name="Me")
+
+
+def make_link(file: Path | None, kind: str) -> str:
+    """Return the one-time address that lets its owner in and leads to the given file."""
+    owner = local_owner()
+    address = reverse("workbench:start")
+    if file is not None:
+        address = reverse("workbench:columns", args=[begin_piece(owner, path=file, kind=kind).key])
+    token = secrets.token_urlsafe(32)
+    write_text(_place(), json.dumps({"sha256": _digest(token), "to": address}))
+    _place().chmod(0o600)
+    return reverse("workbench:enter", args=[token])
+
+
+def use_link(token: str) -> tuple[User, str] | None:
+    """Return whom a link lets in and where it leads; None for any other link, and the second time."""
+    if not settings.IS_STUDIO:
+        return None
+    try:
+        found = json.loads(_place().read_text(encoding="utf-8"))
+        if not hmac.compare_digest(found["sha256"], _digest(token)):
+            return None
+        # Of two who come at once, one finds nothing to remove.
+        _place().unlink()
+    except (OSError, ValueError, KeyError):
+        return None
+    return local_owner(), str(found["to"])
+
+
+def _place() -> Path:
+    return Path(settings.DATA) / LINK
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from django.urls import path
 
-from tokumei.platform.workbench.views import columns, protecting, results, starting
+from tokumei.platform.workbench import file_views, protecting_views, results_views
 
 app_name = "workbench"
 urlpatterns = [
-    path("", starting.start, name="start"),
-    path("new", starting.new, name="new"),
-    path("enter/<str:token>", starting.enter, name="enter"),
-    path("<str:piece>/", columns.columns, name="columns"),
-    path("<str:piece>/hierarchies", columns.hierarchies, name="hierarchies"),
-    path("<str:piece>/hierarchies/upload", columns.upload_hierarchy, name="upload_hierarchy"),
-    path("<str:piece>/hierarchies/<int:place>.csv", columns.hierarchy_file, name="hierarchy_file"),
-    path("<str:piece>/risk", protecting.risk, name="risk"),
-    path("<str:piece>/protect", protecting.protect, name="protect"),
-    path("<str:piece>/frontier", protecting.frontier, name="frontier"),
-    path("<str:piece>/choose", protecting.choose, name="choose"),
-    path("<str:piece>/run", protecting.run, name="run"),
-    path("<str:piece>/cancel", protecting.cancel, name="cancel"),
-    path("<str:piece>/state", protecting.state, name="state"),
-    path("<str:piece>/see", results.see, name="see"),
-    path("<str:piece>/take-home", results.take_home, name="take_home"),
-    path("<str:piece>/next", results.next_file, name="next_file"),
-    path("<str:piece>/files/<str:name>", results.file, name="file"),
-    path("<str:piece>/delete", starting.delete, name="delete"),
+    path("", file_views.start, name="start"),
+    path("new", file_views.new, name="new"),
+    path("enter/<str:token>", file_views.enter, name="enter"),
+    path("<str:piece>/", file_views.columns, name="columns"),
+    path("<str:piece>/hierarchies", file_views.hierarchies, name="hierarchies"),
+    path("<str:piece>/hierarchies/upload", file_views.upload_hierarchy, name="upload_hierarchy"),
+    path("<str:piece>/hierarchies/<int:place>.csv", file_views.hierarchy_file, name="hierarchy_file"),
+    path("<str:piece>/risk", protecting_views.risk, name="risk"),
+    path("<str:piece>/protect", protecting_views.protect, name="protect"),
+    path("<str:piece>/frontier", protecting_views.frontier, name="frontier"),
+    path("<str:piece>/choose", protecting_views.choose, name="choose"),
+    path("<str:piece>/run", protecting_views.run, name="run"),
+    path("<str:piece>/cancel", protecting_views.cancel, name="cancel"),
+    path("<str:piece>/state", protecting_views.state, name="state"),
+    path("<str:piece>/see", results_views.see, name="see"),
+    path("<str:piece>/take-home", results_views.take_home, name="take_home"),
+    path("<str:piece>/next", results_views.next_file, name="next_file"),
+    path("<str:piece>/files/<str:name>", results_views.file, name="file"),
+    path("<str:piece>/delete", file_views.delete, name="delete"),
 ]

@@ -6,11 +6,13 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django import template
 from django.utils.functional import Promise
+from django.utils.html import format_html
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
-from tokumei.attacks.verdict import (
+from tokumei.attacks.registry import (
     JUDGE,
     MET,
     NO_PEOPLE,
@@ -24,7 +26,7 @@ from tokumei.attacks.verdict import (
 from tokumei.contest.fault_words import in_japanese as fault_in_japanese
 from tokumei.core.errors import Fault
 from tokumei.platform.jobs.models import Job
-from tokumei.report.explanations import explain
+from tokumei.reports.explanations import explain
 
 Words = Mapping[str, str | Promise]
 # What is worse than this is shown as a warning.
@@ -233,3 +235,14 @@ def interval_in_words(score: Mapping[str, Any]) -> str:
     if score.get("baseline") is not None:
         parts.append(_("by chance %s") % f"{score['baseline']:.1%}")
     return "; ".join(parts)
+
+
+register = template.Library()
+
+
+@register.filter
+def expected(fault: Mapping[str, Any]) -> str:
+    """Show what a fault lacks in the reader's language."""
+    said = fault_text(fault)
+    is_english = language() == "ja" and said == english(fault)
+    return format_html('<span lang="en">{}</span>', said) if is_english else said

@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from tokumei.data.made.population import PREFECTURES
-from tokumei.data.made.services import MOST_SERVICES, make_services
+from tokumei.data.made_services import MOST_SERVICES, PREFECTURES, make_services
 from tokumei.hierarchies.lattice import Node
 from tokumei_studies.results._thesis import ATTRIBUTES, Floats, ages, thesis_lattice
 

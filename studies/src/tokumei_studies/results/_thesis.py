@@ -18,16 +18,14 @@ import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.seeds import generator
-from tokumei.data.made.population import OLDEST, PREFECTURES, SEXES
+from tokumei.data.made_services import OLDEST, PREFECTURES, SEXES
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
-from tokumei.hierarchies.builders.japan_age import JapanAge
-from tokumei.hierarchies.builders.japan_prefecture import JapanPrefecture
-from tokumei.hierarchies.builders.sex import Sex
+from tokumei.hierarchies.builders.people import JapanAge, JapanPrefecture, Sex
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice
-from tokumei.predictors.counted_nodes import LatticeCounts
-from tokumei.predictors.methods.power_law import FittedPowerLaw, PowerLaw
+from tokumei.predictors.power_law import FittedPowerLaw, PowerLaw
+from tokumei.predictors.predictor import LatticeCounts
 
 Floats = npt.NDArray[np.float64]
 KByClassCount = dict[int, float]

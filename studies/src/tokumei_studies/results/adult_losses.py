@@ -16,10 +16,10 @@ from tokumei.engines.count import count_classes
 from tokumei.hierarchies.files import read_hierarchies
 from tokumei.hierarchies.lattice import Lattice, Node
 from tokumei.measures.losses import LOSSES
-from tokumei.measures.safety.k_anonymity import KAnonymity
+from tokumei.measures.safety.class_sizes import KAnonymity
+from tokumei.methods.search.optimal import Optimal
 from tokumei.methods.search.problem import JudgedNode, Problem
-from tokumei.methods.table.optimal import Optimal
-from tokumei.report.panels import panel_figure
+from tokumei.reports.figures import panel_figure
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 
 FOLDER = "adult/hierarchies"

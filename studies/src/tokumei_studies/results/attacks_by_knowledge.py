@@ -9,17 +9,16 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.attacks.judge import judge
+from tokumei.attacks.judge import judge, published, truth_of
 from tokumei.attacks.registry import HISTORY_ATTACKS
-from tokumei.attacks.truth import published, truth_of
 from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge
 from tokumei.core.progress import step
 from tokumei.data.history import History
 from tokumei.methods.history.delete import Delete
 from tokumei.methods.history.perturb import Perturb
-from tokumei.methods.history.pseudonyms import Pseudonyms
+from tokumei.methods.history.steps import Pseudonyms
 from tokumei.methods.pipeline import Pipeline
-from tokumei.report.panels import panel_figure
+from tokumei.reports.figures import panel_figure
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 
 FOLDER = "pwscup2017"

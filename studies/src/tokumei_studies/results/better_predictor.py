@@ -11,13 +11,13 @@ from typing import ClassVar
 import polars as pl
 
 from tokumei.core.progress import step
-from tokumei.data.made.services import make_services
+from tokumei.data.made_services import make_services
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.predictors.compare import Comparison, compare
-from tokumei.predictors.methods.margins import Margins
-from tokumei.predictors.methods.power_law import PowerLaw
-from tokumei.predictors.quadrants import Quadrants, Rule
-from tokumei.report.study_figures import dots_figure, parts_figure
+from tokumei.predictors.margins import Margins
+from tokumei.predictors.power_law import PowerLaw
+from tokumei.predictors.predictor import Quadrants, Rule
+from tokumei.reports.figures import dots_figure, parts_figure
 from tokumei_studies.results._thesis import (
     CENSUS,
     QUADRANT_COLORS,

@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
-from tokumei.attacks.item_sets import nearest_by_jaccard
+from tokumei.attacks.history.plain_attacks import nearest_by_jaccard
 from tokumei.contest.editions.pwscup2016.files import read_history
 from tokumei.core.progress import step
 from tokumei.engines.item_sets import Ints, ItemSets, Matrix
 from tokumei.methods.history.dummies import Dummies
-from tokumei.report.panels import panel_figure
+from tokumei.reports.figures import panel_figure
 from tokumei_studies.results._dummies_paper import HISTORY, MU, PAPER, TABLE_2, B, H, M, N, Printed
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 

@@ -9,20 +9,18 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.attacks.item_sets import count_items, nearest_by_jaccard
+from tokumei.attacks.history.plain_attacks import count_items, nearest_by_jaccard
+from tokumei.attacks.judge import published
 from tokumei.attacks.registry import HISTORY_ATTACKS
-from tokumei.attacks.truth import published
 from tokumei.contest.editions.pwscup2016.files import read_history
 from tokumei.core.progress import step
 from tokumei.data.history import History
-from tokumei.methods.history.delete import Delete
+from tokumei.methods.history.delete import Delete, KmAnonymity
 from tokumei.methods.history.dummies import Dummies
-from tokumei.methods.history.km_anonymity import KmAnonymity
 from tokumei.methods.history.perturb import Perturb
-from tokumei.methods.history.pseudonyms import Pseudonyms
+from tokumei.methods.history.steps import HistoryStep, Pseudonyms
 from tokumei.methods.pipeline import Pipeline
-from tokumei.methods.steps import HistoryStep
-from tokumei.report.dot_plot import dot_figure
+from tokumei.reports.figures import dot_plot
 from tokumei_studies.results._dummies_paper import HISTORY, PAPER
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 
@@ -162,7 +160,7 @@ def _lines(found: Mapping[str, Mapping[str, float]]) -> list[StudyLine]:
 
 def _figure(found: Mapping[str, Mapping[str, float]]) -> StudyFigure:
     rows = [(name, kind, share) for name, one in found.items() for kind, share in one.items()]
-    svg = dot_figure(
+    svg = dot_plot(
         pl.DataFrame(rows, schema=["release", "attack", "found"], orient="row"),
         x="found",
         y="release",

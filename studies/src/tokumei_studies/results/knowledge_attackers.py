@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from tokumei.attacks.background import AS_STATED, ATTACKERS, knowledge_points, measure_risks, predict_risks
+from tokumei.attacks.history.attackers import AS_STATED, ATTACKERS, knowledge_points, measure_risks, predict_risks
 from tokumei.contest.editions.pwscup2016.files import read_history
 from tokumei.data.history import History
 from tokumei_studies.results._knowledge import (

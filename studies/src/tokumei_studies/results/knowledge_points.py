@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.attacks.background import ATTACKERS, knowledge_points, measure_risks, predict_risks
+from tokumei.attacks.history.attackers import ATTACKERS, knowledge_points, measure_risks, predict_risks
 from tokumei.contest.editions.pwscup2016.files import read_history
 from tokumei.data.history import History
 from tokumei_studies.figures import diagonal_figure

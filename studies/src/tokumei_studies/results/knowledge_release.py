@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.attacks.background import measure_risks
+from tokumei.attacks.history.attackers import measure_risks
 from tokumei.contest.editions.pwscup2016.files import read_history
 from tokumei.data.history import History
 from tokumei.methods.history.perturb import Perturb
-from tokumei.methods.history.pseudonyms import Pseudonyms
+from tokumei.methods.history.steps import Pseudonyms
 from tokumei.methods.pipeline import Pipeline
 from tokumei_studies.figures import grouped_bars_figure
 from tokumei_studies.results._knowledge import MEASURED, PAPER, measured_line

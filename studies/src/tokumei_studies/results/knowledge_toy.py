@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.attacks.background import measure_risks, predict_risks
+from tokumei.attacks.history.attackers import measure_risks, predict_risks
 from tokumei.data.history import History
 from tokumei_studies.results._knowledge import PAPER
 from tokumei_studies.study import Findings, StudyLine

@@ -11,7 +11,7 @@ import polars as pl
 
 from tokumei.contest.editions.pwscup2016 import files as pwscup2016
 from tokumei.contest.editions.pwscup2017 import files as pwscup2017
-from tokumei.data.files.parquet import read_parquet
+from tokumei.data.files.formats import read_parquet
 from tokumei.data.history import History
 from tokumei.data.online_retail import clean_retail, to_history
 from tokumei_studies.study import Findings, StudyLine

@@ -13,8 +13,8 @@ import polars as pl
 from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge
 from tokumei.core.progress import step
 from tokumei.data.history import History
-from tokumei.methods.history.pseudonyms import Pseudonyms
-from tokumei.report.evaluation import SAMPLE_ATTACKS, Evaluation, evaluate
+from tokumei.methods.history.steps import Pseudonyms
+from tokumei.reports.evaluation import SAMPLE_ATTACKS, Evaluation, evaluate
 from tokumei_studies.figures import curves_figure
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 

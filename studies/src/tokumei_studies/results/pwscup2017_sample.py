@@ -9,13 +9,12 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.attacks.judge import judge
+from tokumei.attacks.judge import judge, truth_of
 from tokumei.attacks.registry import HISTORY_ATTACKS
-from tokumei.attacks.truth import truth_of
 from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge, read_release
 from tokumei.data.history import History
 from tokumei.measures.registry import HISTORY_UTILITIES
-from tokumei.report.figures import line_figure
+from tokumei.reports.figures import line_figure
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 
 SHARES = (25, 50, 75, 100)

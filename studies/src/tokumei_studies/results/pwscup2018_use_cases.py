@@ -13,20 +13,18 @@ import polars as pl
 from tokumei.contest.editions.pwscup2018.files import read_history
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
-from tokumei.data.files.generalized import cells_of
-from tokumei.data.generalized import GeneralizedHistory
+from tokumei.data.files.released_histories import cells_of
 from tokumei.data.history import History
-from tokumei.measures.correlation import least_significant_correlation, pearson_correlation
-from tokumei.measures.generalized_error import measure_generalized_error
+from tokumei.data.release import GeneralizedHistory
+from tokumei.measures.generalized_histories import DrawnCells, measure_generalized_error
 from tokumei.measures.registry import HistoryUtility
-from tokumei.measures.sampling import DrawnCells
-from tokumei.measures.utility._item_cf import ItemItem
-from tokumei.measures.utility.frequent_itemsets import FrequentItemsets
-from tokumei.measures.utility.rfm_table import RfmTable
-from tokumei.measures.utility.statistic import Column, Statistic
-from tokumei.measures.utility.top_items import TopItems
+from tokumei.measures.table.row_by_row import least_significant_correlation, pearson_correlation
+from tokumei.measures.utility.customers import RfmTable
+from tokumei.measures.utility.item_similarity import ItemItem
+from tokumei.measures.utility.itemsets import FrequentItemsets
+from tokumei.measures.utility.purchases import Column, Statistic, TopItems
 from tokumei.methods.history.generalize import Generalize
-from tokumei.report.panels import panel_figure
+from tokumei.reports.figures import panel_figure
 from tokumei_studies.results._pwscup2018_tables import STATISTICS, UTILITY, all_columns
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 

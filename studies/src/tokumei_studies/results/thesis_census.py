@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.data.made.population import PREFECTURES
+from tokumei.data.made_services import PREFECTURES
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.hierarchies.lattice import Lattice
-from tokumei.report.study_figures import dots_figure
+from tokumei.reports.figures import dots_figure
 from tokumei_studies.results._thesis import (
     APPENDIX,
     CENSUS,

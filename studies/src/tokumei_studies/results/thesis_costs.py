@@ -13,15 +13,15 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.progress import step
-from tokumei.data.made.services import make_census, make_services
+from tokumei.data.made_services import make_census, make_services
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.hierarchies.lattice import Node
-from tokumei.measures.safety.k_anonymity import KAnonymity
-from tokumei.methods.goal import Goal
+from tokumei.measures.safety.class_sizes import KAnonymity
+from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS
 from tokumei.methods.tables import decide
-from tokumei.predictors.counted_nodes import LatticeCounts
-from tokumei.report.study_figures import dots_figure, grouped_bar_figure
+from tokumei.predictors.predictor import LatticeCounts
+from tokumei.reports.figures import dots_figure, grouped_bar_figure
 from tokumei_studies.results._thesis import (
     ALL,
     APPENDIX,

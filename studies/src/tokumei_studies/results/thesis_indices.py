@@ -10,21 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from tokumei.attacks.nearest_rows import IdRand, IdSa, Sa21, Sort, judge_rows
 from tokumei.attacks.registry import TABLE_ATTACKS
-from tokumei.attacks.row_judge import judge_rows
-from tokumei.attacks.table.id_rand import IdRand
-from tokumei.attacks.table.id_sa import IdSa
-from tokumei.attacks.table.sa21 import Sa21
-from tokumei.attacks.table.sort import Sort
 from tokumei.core.seeds import generator
-from tokumei.data.made.survey import N_ROWS, QUASI_IDENTIFIERS, make_survey
+from tokumei.data.made_survey import N_ROWS, QUASI_IDENTIFIERS, make_survey
 from tokumei.data.table import Table
 from tokumei.engines.count import count_classes
 from tokumei.measures.registry import TABLE_UTILITIES
-from tokumei.measures.safety.k_anonymity import KAnonymity
-from tokumei.measures.safety.mean_class_size import MeanClassSize
-from tokumei.measures.table.aya import Aya
-from tokumei.measures.table.row_count import RowCount
+from tokumei.measures.safety.class_sizes import KAnonymity, MeanClassSize
+from tokumei.measures.table.row_by_row import Aya, RowCount
 from tokumei_studies.results._thesis import SEED, THESIS, markdown_table
 from tokumei_studies.study import Findings, StudyLine
 

@@ -10,9 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from tokumei.hierarchies.hierarchy import SUPPRESSED, Hierarchy
-from tokumei.measures.loss.dis import Dis
-from tokumei.measures.loss.ncp import Ncp
-from tokumei.measures.loss.prec import Prec
+from tokumei.measures.cell_losses import Dis, Ncp, Prec
 from tokumei.measures.losses import Attribute, CellLoss
 from tokumei_studies.results._thesis import THESIS, markdown_table
 from tokumei_studies.study import Findings, StudyLine

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 import polars as pl
 
-from tokumei.predictors.quadrants import Quadrants
-from tokumei.report.study_figures import parts_figure
+from tokumei.predictors.predictor import Quadrants
+from tokumei.reports.figures import parts_figure
 from tokumei_studies.results._thesis import (
     ALL,
     APPENDIX,

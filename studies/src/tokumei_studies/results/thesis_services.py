@@ -11,9 +11,8 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from tokumei.data.made.population import prefecture_counts
-from tokumei.data.made.services import MOST_SERVICES
-from tokumei.report.study_figures import dots_figure, grouped_bar_figure
+from tokumei.data.made_services import MOST_SERVICES, prefecture_counts
+from tokumei.reports.figures import dots_figure, grouped_bar_figure
 from tokumei_studies.results._made_services import RANKS, MadeServices, indices_of
 from tokumei_studies.results._thesis import (
     APPENDIX,

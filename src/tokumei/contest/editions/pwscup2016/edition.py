@@ -9,20 +9,25 @@ from typing import Literal
 
 import polars as pl
 
-from tokumei.attacks.row_judge import judge_rows
+from tokumei.attacks.nearest_rows import judge_rows
 from tokumei.contest.edition import (
     ContestTerms,
     Edition,
     FileRole,
     Files,
     GuessScore,
+    Measure,
     ReleaseScore,
     Standing,
     TeamEntry,
     read_once,
 )
-from tokumei.contest.editions.pwscup2016.attacks import ATTACKS, AttackerView
 from tokumei.contest.editions.pwscup2016.files import (
+    GUESS_RULES,
+    RELEASE_RULES,
+    Originals,
+    check_guess,
+    check_release,
     read_guess,
     read_permutation,
     read_released_history,
@@ -34,26 +39,56 @@ from tokumei.contest.editions.pwscup2016.files import (
     write_released_history,
     write_released_master,
 )
-from tokumei.contest.editions.pwscup2016.measures import MEASURES
-from tokumei.contest.editions.pwscup2016.profiles import profiles_of
-from tokumei.contest.editions.pwscup2016.rules import GUESS_RULES, RELEASE_RULES, Originals, check_guess, check_release
-from tokumei.contest.editions.pwscup2016.teams import ANONYMIZERS
-from tokumei.contest.places import place_teams
+from tokumei.contest.editions.pwscup2016.players import ANONYMIZERS, ATTACKS, AttackerView, profiles_of
+from tokumei.contest.measures import BASELINE, INTERVAL, attack_measure, loss_measure, place_teams
 from tokumei.contest.yamaoka import detect_yamaoka
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.progress import step
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.data.files.csv import find_delimiter, first_bytes, header_names
+from tokumei.data.files.disk import check_is_file
 from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame
 from tokumei.data.files.histories import read_history as read_any_history
-from tokumei.data.files.source import check_is_file
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_master, make_retail
+from tokumei.data.made_retail import make_master, make_retail
 from tokumei.data.online_retail import clean_retail, to_history, with_smallest_customers
-from tokumei.measures.utility.crosstab import Crosstab
-from tokumei.measures.utility.frequent_itemsets import FrequentItemsets
-from tokumei.measures.utility.rfm_table import RfmTable
+from tokumei.measures.utility.customers import Crosstab, RfmTable
+from tokumei.measures.utility.itemsets import FrequentItemsets
+
+MEASURES = (
+    loss_measure("frequent-itemsets", "frequent-itemsets"),
+    loss_measure("rfm-table", "rfm-table"),
+    Measure(
+        "crosstab",
+        "Error of the mean unit price by decade of birth and country: 0 if the same, 1 if every price was lost.",
+        "生年代・国別の平均単価の誤差。0 は同じ、1 は単価がすべて失われた状態。",
+    ),
+    *(attack_measure(name, name) for name in ("same-fields", "master", "jaccard", "linkage")),
+    Measure(
+        "total",
+        "(U + E) / 2: 0 if no use is lost and nobody is found, 1 if all is lost and everybody found.",
+        "(U + E) / 2。0 は有用性の損失も再識別もない状態、1 は有用性をすべて失い全員が再識別された状態。",
+    ),
+    Measure(
+        "mean_price_error",
+        "The error of the mean unit prices in the currency of the data: 0 if the same; it has no upper end.",
+        "平均単価の誤差（データの通貨単位）。0 は同じ。上限はない。",
+    ),
+    Measure(
+        "contradicted",
+        "Share of the customers looked at whose number in P disagrees with the data: 0 if none, 1 if all.",
+        "調べた顧客のうち P の番号がデータと食い違うものの割合。0 は皆無、1 はすべて。",
+    ),
+    Measure(
+        "random",
+        "Estimated share of the numbers in P given at random: 0 if none, 1 if all.",
+        "P のうち無作為に付けられた番号の推定割合。0 は皆無、1 はすべて。",
+    ),
+    BASELINE,
+    INTERVAL,
+)
+
 
 # What the papers tell of the contest's set: 38,087 rows of 400 customers.
 N_CUSTOMERS, N_ROWS = 400, 38_087

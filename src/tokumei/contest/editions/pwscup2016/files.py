@@ -1,4 +1,6 @@
-"""The files of PWSCUP 2016: UTF-8 CSV without a header, plain or gzipped.
+"""The files of PWSCUP 2016, its rules, and the checks that hold submissions against them.
+
+Files are UTF-8 CSV without a header, plain or gzipped.
 
 | file | holds                                     | read as                                      |
 |------|-------------------------------------------|----------------------------------------------|
@@ -10,18 +12,36 @@
 | Q    | an attacker's guess of P                  | series of row numbers of 1…n, repeats allowed |
 
 P and Q have one row number a line, counted from 1: line i of P names the customer, by the row of M, that row i of M′
-came from; T′ names customers by the ids of M′. Only the form is checked here; the rules are checked by the contest.
+came from; T′ names customers by the ids of M′.
+
+The papers print the files and how they are scored, and few rules. Those here are the ones without which the scores mean
+nothing: the customers of the original, one line each, values that are possible, and a P that is a permutation of the
+customers. Rows of T may be changed, left out and added, as the paper on Jaccard adds dummy records. Whether P is *true*
+is no rule, since no check can prove it; see `contest/yamaoka.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
-from tokumei.core.errors import FaultList
-from tokumei.data.files.columns import ColumnType, add_value_faults
-from tokumei.data.files.row_numbers import LINE_END, read_rows, write_rows
+from tokumei.contest.checks import (
+    DATE_FORM,
+    FILE_FORM,
+    ITEM_OF_T,
+    NO_CUSTOMER_ID,
+    PRICE_FORM,
+    QUANTITY_FORM,
+    TIME_FORM,
+    RowFaults,
+    read_submitted_rows,
+)
+from tokumei.contest.edition import Files, Rule
+from tokumei.core.errors import LISTED_FAULTS, FaultList, InputError
+from tokumei.core.text import Text, counted
 from tokumei.data.files.strict import (
     CUSTOMER,
     DATE,
@@ -29,9 +49,16 @@ from tokumei.data.files.strict import (
     PRICE,
     PSEUDONYM,
     QUANTITY,
+    ROW,
+    ROWS,
+    ROWS_LINE_END,
     SEX,
     TIME,
+    ColumnType,
     StrictFile,
+    add_value_faults,
+    read_rows,
+    write_rows,
 )
 from tokumei.data.history import History
 
@@ -59,7 +86,7 @@ def read_master(path: Path | str) -> pl.DataFrame:
     return MASTER.read(path)
 
 
-def write_master(master: pl.DataFrame, path: Path | str, *, line_end: str = LINE_END) -> None:
+def write_master(master: pl.DataFrame, path: Path | str, *, line_end: str = ROWS_LINE_END) -> None:
     """Write M."""
     MASTER.write(master, path, line_end=line_end)
 
@@ -69,7 +96,7 @@ def read_history(path: Path | str) -> History:
     return History(HISTORY.read(path), "T")
 
 
-def write_history(history: History, path: Path | str, *, line_end: str = LINE_END) -> None:
+def write_history(history: History, path: Path | str, *, line_end: str = ROWS_LINE_END) -> None:
     """Write T."""
     HISTORY.write(history.frame, path, line_end=line_end)
 
@@ -79,7 +106,7 @@ def read_released_master(path: Path | str) -> pl.DataFrame:
     return RELEASED_MASTER.read(path)
 
 
-def write_released_master(master: pl.DataFrame, path: Path | str, *, line_end: str = LINE_END) -> None:
+def write_released_master(master: pl.DataFrame, path: Path | str, *, line_end: str = ROWS_LINE_END) -> None:
     """Write M′."""
     RELEASED_MASTER.write(master, path, line_end=line_end)
 
@@ -89,7 +116,7 @@ def read_released_history(path: Path | str) -> History:
     return History(RELEASED_HISTORY.read(path), "T′")
 
 
-def write_released_history(history: History, path: Path | str, *, line_end: str = LINE_END) -> None:
+def write_released_history(history: History, path: Path | str, *, line_end: str = ROWS_LINE_END) -> None:
     """Write T′."""
     RELEASED_HISTORY.write(history.frame, path, line_end=line_end)
 
@@ -103,7 +130,7 @@ def read_permutation(path: Path | str) -> pl.Series:
     return rows
 
 
-def write_permutation(rows: pl.Series, path: Path | str, *, line_end: str = LINE_END) -> None:
+def write_permutation(rows: pl.Series, path: Path | str, *, line_end: str = ROWS_LINE_END) -> None:
     """Write P."""
     write_guess(rows, path, line_end=line_end)
 
@@ -117,6 +144,221 @@ def read_guess(path: Path | str) -> pl.Series:
     return rows
 
 
-def write_guess(rows: pl.Series, path: Path | str, *, line_end: str = LINE_END) -> None:
+def write_guess(rows: pl.Series, path: Path | str, *, line_end: str = ROWS_LINE_END) -> None:
     """Write Q."""
     write_rows(rows, path, line_end=line_end)
+
+
+# Longer names carry notes to oneself, and nobody needs them.
+LONGEST_PSEUDONYM = 20
+# Far more than any dummies need, and few enough to be scored.
+MOST_ROWS = 10
+RELEASED_PSEUDONYM = replace(
+    PSEUDONYM,
+    expected=Text("a pseudonym of 1 to {n} letters, digits, _ or -", n=LONGEST_PSEUDONYM),
+    pattern=rf"^[A-Za-z0-9_-]{{1,{LONGEST_PSEUDONYM}}}$",
+)
+
+MASTER_CELLS: Mapping[str, tuple[str, ColumnType]] = {
+    "customer": ("pseudonym-form", RELEASED_PSEUDONYM),
+    "sex": ("sex-form", SEX),
+    "birth": ("birth-form", DATE),
+}
+HISTORY_CELLS: Mapping[str, tuple[str, ColumnType]] = {
+    "customer": ("pseudonym-form", RELEASED_PSEUDONYM),
+    "invoice": ("invoice-form", INVOICE),
+    "date": ("date-form", DATE),
+    "time": ("time-form", TIME),
+    "price": ("price-form", PRICE),
+    "quantity": ("quantity-form", QUANTITY),
+}
+
+RELEASE_RULES = (
+    FILE_FORM,
+    Rule(
+        "customers-kept",
+        "M_release has as many lines as M has customers, and no pseudonym stands in two of them.",
+        "M_release の行数は M の顧客数と同じとし、同じ仮名を二度書かない。",
+    ),
+    Rule(
+        "pseudonym-form",
+        f"A pseudonym has 1 to {LONGEST_PSEUDONYM} letters, digits, _ or -.",
+        f"仮名は英数字、_、- からなる{LONGEST_PSEUDONYM}文字以内とする。",
+    ),
+    NO_CUSTOMER_ID,
+    Rule("sex-form", "The sex is f or m.", "性別は f または m とする。"),
+    Rule(
+        "birth-form",
+        "The birth date exists and is written YYYY/M/D.",
+        "生年月日は実在する日付とし、YYYY/M/D の形式で書く。",
+    ),
+    Rule("country-of-m", "The country occurs in M.", "国名は M に現れるものに限る。"),
+    Rule(
+        "rows-limit",
+        f"T_release has at most {MOST_ROWS} times as many rows as T; rows may be left out, and their order is free.",
+        f"T_release の行数は T の {MOST_ROWS} 倍以下とする。行は削除してもよく、順序は自由とする。",
+    ),
+    Rule("pseudonym-of-m", "Every pseudonym of T_release is in M_release.", "T_release の仮名は M_release に現れる。"),
+    Rule(
+        "invoice-form",
+        "The invoice has 1 to 9 upper-case letters or digits.",
+        "伝票IDは英大文字と数字からなる9文字以内とする。",
+    ),
+    DATE_FORM,
+    Rule(
+        "date-in-range",
+        "The date lies between the first and the last day of T.",
+        "購入日は T の最初の日から最後の日までとする。",
+    ),
+    TIME_FORM,
+    ITEM_OF_T,
+    PRICE_FORM,
+    QUANTITY_FORM,
+    Rule(
+        "permutation",
+        "Line i of P is the row of M that row i of M_release came from, counted from 1; each row stands there once.",
+        "P の i 行目は M_release の i 行目の元となった M の行番号（1から数える）とし、各番号はちょうど一度だけ現れる。",
+    ),
+)
+GUESS_RULES = (
+    FILE_FORM,
+    Rule(
+        "row-for-row",
+        "Q has one line for each row of M_release, in its order.",
+        "Q の行数は M_release の行数と同じとし、その順に書く。",
+    ),
+    Rule(
+        "row-of-m",
+        "Each line of Q is a row number of M, counted from 1; one customer may be named for several.",
+        "Q の各行は M の行番号（1から数える）とする。同じ番号を何度書いてもよい。",
+    ),
+)
+
+ONE_A_CUSTOMER = "{n_rows:,} row numbers, one for each row of M_release"
+
+
+@dataclass(frozen=True)
+class Originals:
+    """M and T, the data that everybody has."""
+
+    master: pl.DataFrame
+    history: History
+
+    @classmethod
+    def read(cls, data: Files) -> Originals:
+        """Read both; T must name only customers of M, and M each of them once."""
+        master, history = read_master(data["M"]), read_history(data["T"])
+        twice = FaultList(str(data["M"]))
+        add_value_faults(master["customer"], ~master["customer"].is_first_distinct(), "each customer once", twice)
+        twice.raise_if_any()
+        faults = FaultList(str(data["T"]))
+        customer = history.frame["customer"]
+        add_value_faults(customer, ~customer.is_in(master["customer"].implode()), "a customer of M", faults)
+        faults.raise_if_any()
+        return cls(master, history)
+
+    @property
+    def n_customers(self) -> int:
+        """Number of rows of M."""
+        return self.master.height
+
+
+def check_release(originals: Originals, release: Files) -> None:
+    """Raise one InputError with every fault of M_release, T_release and P."""
+    found: list[InputError] = []
+    names: pl.Series | None = None
+    # Each file is checked whatever is wrong with the others, so that a team learns all of it at once.
+    try:
+        names = _check_master(originals, release["M_release"])
+    except InputError as error:
+        found.append(error)
+    try:
+        _check_history(originals, release["T_release"], names)
+    except InputError as error:
+        found.append(error)
+    try:
+        _check_permutation(originals, release["P"])
+    except InputError as error:
+        found.append(error)
+    if found:
+        faults = [fault for error in found for fault in error.faults]
+        groups = [group for error in found for group in error.groups]
+        raise InputError(faults[:LISTED_FAULTS], sum(error.n_faults for error in found), groups)
+
+
+def _check_master(originals: Originals, path: Path) -> pl.Series:
+    """Check M_release and give its pseudonyms."""
+    text = read_submitted_rows(RELEASED_MASTER, path)
+    faults = RowFaults(text)
+    names = faults.read(MASTER_CELLS)["customer"]
+    _check_no_customer_id(faults, originals, names)
+    is_again = names.is_not_null() & ~names.is_first_distinct()
+    faults.add_cells("customers-kept", "customer", is_again, "each pseudonym once")
+    is_unknown = ~text.frame["country"].is_in(originals.master["country"].implode()).fill_null(False)
+    faults.add_cells("country-of-m", "country", is_unknown, "a country of M")
+    _check_n_rows(faults, "customers-kept", originals.n_customers, "{n_rows:,} lines, as many as M has customers")
+    faults.raise_if_any()
+    return names
+
+
+def _check_history(originals: Originals, path: Path, names: pl.Series | None) -> None:
+    """Check T_release; its pseudonyms are compared where M_release is sound, else each would be one more fault."""
+    text = read_submitted_rows(RELEASED_HISTORY, path)
+    faults = RowFaults(text)
+    cells = faults.read(HISTORY_CELLS)
+    _check_no_customer_id(faults, originals, cells["customer"])
+    if names is not None:
+        # One fault a cell: a customer id is told above.
+        known = pl.concat([names, originals.master["customer"]])
+        is_unknown = ~cells["customer"].is_in(known.implode()).fill_null(True)
+        faults.add_cells("pseudonym-of-m", "customer", is_unknown, "a pseudonym of M_release")
+    first, last = originals.history.frame.select(pl.col("date").min().alias("first"), pl.col("date").max()).row(0)
+    is_outside = ~cells["date"].is_between(first, last).fill_null(True)
+    span = {"first": str(first), "last": str(last)}
+    faults.add_cells("date-in-range", "date", is_outside, "a date from {first} to {last}, as in T", span)
+    items = originals.history.frame["item"].unique()
+    is_unknown = ~text.frame["item"].is_in(items.implode()).fill_null(False)
+    faults.add_cells("item-of-t", "item", is_unknown, "an item of T")
+    n_most, n_found = MOST_ROWS * originals.history.n_rows, text.frame.height
+    if n_found > n_most:
+        found = counted(n_found, "row")
+        faults.add("rows-limit", "at most {n_most:,} rows", row=n_most, value=found, parameters={"n_most": n_most})
+    faults.raise_if_any()
+
+
+def _check_no_customer_id(faults: RowFaults, originals: Originals, names: pl.Series) -> None:
+    is_customer = names.is_in(originals.master["customer"].implode()).fill_null(False)
+    faults.add_cells("no-customer-id", "customer", is_customer, "a pseudonym that is no customer id")
+
+
+def _check_permutation(originals: Originals, path: Path) -> None:
+    faults = RowFaults(read_submitted_rows(ROWS, path))
+    rows = _read_row_numbers(faults, "permutation", originals.n_customers)
+    is_again = rows.is_not_null() & ~rows.is_first_distinct()
+    faults.add_cells("permutation", "row", is_again, "each row of M once")
+    _check_n_rows(faults, "permutation", originals.n_customers, ONE_A_CUSTOMER)
+    faults.raise_if_any()
+
+
+def _read_row_numbers(faults: RowFaults, rule: str, n_rows: int) -> pl.Series:
+    """Read row numbers; one that M does not have is a fault and comes out missing, as does one that is no number."""
+    rows = faults.read({"row": (rule, ROW)})["row"]
+    is_beyond = (rows > n_rows).fill_null(False)
+    faults.add_cells(rule, "row", is_beyond, "a row of M, from 1 to {n_rows:,}", {"n_rows": n_rows})
+    return rows.set(is_beyond, None)
+
+
+def _check_n_rows(faults: RowFaults, rule: str, n_rows: int, expected: str) -> None:
+    n_found = faults.text.frame.height
+    if n_found != n_rows:
+        # The first line too many, or the last there is.
+        row = max(0, min(n_rows, n_found - 1))
+        faults.add(rule, expected, row=row, value=counted(n_found, "line"), parameters={"n_rows": n_rows})
+
+
+def check_guess(originals: Originals, path: Path) -> None:
+    """Raise one InputError with every fault of Q."""
+    faults = RowFaults(read_submitted_rows(ROWS, path))
+    _read_row_numbers(faults, "row-of-m", originals.n_customers)
+    _check_n_rows(faults, "row-for-row", originals.n_customers, ONE_A_CUSTOMER)
+    faults.raise_if_any()

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import polars as pl
 
-from tokumei.attacks.judge import Verdict, judge
+from tokumei.attacks.judge import Verdict, judge, truth_of
 from tokumei.attacks.registry import HISTORY_ATTACKS
-from tokumei.attacks.truth import truth_of
+from tokumei.contest.checks import for_a_table, sample_purchases
 from tokumei.contest.edition import (
     AttackRule,
     ContestTerms,
@@ -20,14 +20,14 @@ from tokumei.contest.edition import (
     FileRole,
     Files,
     GuessScore,
+    Measure,
     ReleaseScore,
     Standing,
     TeamEntry,
     read_once,
 )
 from tokumei.contest.editions.pwscup2017 import files
-from tokumei.contest.editions.pwscup2017.measures import FOUND, measures_of
-from tokumei.contest.editions.pwscup2017.rules import (
+from tokumei.contest.editions.pwscup2017.files import (
     FIRST_PERIOD,
     GUESS_RULES,
     LAST_PERIOD,
@@ -37,25 +37,61 @@ from tokumei.contest.editions.pwscup2017.rules import (
     check_release,
     check_two_anonymous,
 )
-from tokumei.contest.places import place_teams
-from tokumei.contest.source import sample_purchases
-from tokumei.contest.table_of_pseudonyms import for_a_table
+from tokumei.contest.measures import (
+    BASELINE,
+    CELLS_FOUND,
+    CUSTOMERS_FOUND,
+    INTERVAL,
+    MONTHS_FOUND,
+    SAMPLES_FOUND,
+    TRANSACTIONS_FOUND,
+    attack_measure,
+    loss_measure,
+    place_teams,
+    submitted_attacks,
+)
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.progress import step
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text
-from tokumei.core.wording import choice_of
-from tokumei.data.files.pseudonyms import read_pseudonyms, write_pseudonyms
+from tokumei.core.text import Text, choice_of
+from tokumei.data.files.released_histories import read_pseudonyms, write_pseudonyms
 from tokumei.data.history import History
-from tokumei.data.made.retail import make_master
+from tokumei.data.made_retail import make_master
 from tokumei.measures.registry import HISTORY_UTILITIES
 from tokumei.methods.history.delete import Delete
-from tokumei.methods.history.exchange_pseudonyms import ExchangePseudonyms
 from tokumei.methods.history.perturb import Perturb
-from tokumei.methods.history.pseudonyms import Pseudonyms
+from tokumei.methods.history.similar_customers import ExchangePseudonyms
+from tokumei.methods.history.steps import Pseudonyms
 from tokumei.methods.pipeline import Pipeline
-from tokumei.report.evaluation import SAMPLE_ATTACKS, try_attacks
+from tokumei.reports.evaluation import SAMPLE_ATTACKS, try_attacks
+
+# What may be counted of guesses.
+FOUND = {one.name: one for one in (CUSTOMERS_FOUND, CELLS_FOUND, MONTHS_FOUND, TRANSACTIONS_FOUND)}
+
+
+def measures_of(
+    utilities: Mapping[str, Sequence[str]], attacks: Iterable[str], weights: tuple[float, float], rule: AttackRule
+) -> Sequence[Measure]:
+    """Explain E1 to E6, the sample attacks and what guesses are judged by; E3 has two values."""
+    formula = f"{weights[0]:g}·U + {weights[1]:g}·S"
+    losses = [loss_measure(name, parts[0]) for name, parts in utilities.items() if len(parts) == 1]
+    both = Measure(
+        "E3",
+        "Of the most bought items, the share that no longer are, and how far their similarities moved: 0 if "
+        "nothing was lost, 1 if all.",
+        "売れ筋商品のうち売れ筋でなくなったものの割合と、売れ筋商品どうしの類似度のずれ。0 は損失なし、1 はすべて"
+        "失われた状態。",
+    )
+    total = Measure(
+        "total",
+        f"{formula}: 0 if no use is lost and nobody is found, {sum(weights):g} if all use is lost and everybody found.",
+        f"{formula}。0 は有用性の損失も発見もない状態、{sum(weights):g} は有用性をすべて失い全員が発見された状態。",
+    )
+    tried = [attack_measure(name.upper(), name) for name in attacks]
+    named = sorted([*losses, both], key=lambda measure: measure.name)
+    return (*named, *tried, total, *FOUND.values(), BASELINE, INTERVAL, SAMPLES_FOUND, submitted_attacks(rule))
+
 
 PERIODS = range(FIRST_PERIOD, LAST_PERIOD + 1)
 # E1 to E6 of the contest, by the measures that they are; E3 has two values.

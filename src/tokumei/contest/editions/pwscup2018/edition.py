@@ -1,39 +1,151 @@
-"""PWSCUP 2018: generalized purchases, against attackers who know everything."""
+"""PWSCUP 2018: generalized purchases, against attackers who know everything.
+
+Its built-in teams coarsen cells one by one, whoever bought them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
-from tokumei.attacks.generalized import GENERALIZED_ATTACKS
-from tokumei.attacks.hypothesis import judge_guesses
+from tokumei.attacks.history.fitting import judge_guesses
+from tokumei.attacks.history.generalized import GENERALIZED_ATTACKS
+from tokumei.contest.checks import sample_purchases
 from tokumei.contest.edition import (
     ContestTerms,
     Edition,
     FileRole,
     Files,
     GuessScore,
+    Measure,
     ReleaseScore,
     Standing,
     TeamEntry,
     read_once,
 )
 from tokumei.contest.editions.pwscup2018 import files
-from tokumei.contest.editions.pwscup2018.measures import MEASURES
-from tokumei.contest.editions.pwscup2018.rules import GUESS_RULES, RELEASE_RULES, check_guess, check_release
-from tokumei.contest.editions.pwscup2018.teams import CoarseCells
-from tokumei.contest.places import place_teams
-from tokumei.contest.source import sample_purchases
+from tokumei.contest.editions.pwscup2018.files import GUESS_RULES, RELEASE_RULES, check_guess, check_release
+from tokumei.contest.measures import place_teams
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.seeds import generator
-from tokumei.data.files.generalized import cells_of
-from tokumei.data.generalized import GeneralizedHistory
+from tokumei.data.cells import Kind, RangeCells, SetCells
+from tokumei.data.files.released_histories import cells_of
 from tokumei.data.history import History
-from tokumei.measures.generalized_error import measure_generalized_error
+from tokumei.data.release import GeneralizedHistory
+from tokumei.measures.generalized_histories import measure_generalized_error
 from tokumei.methods.history.generalize import Generalize
+
+MEASURES = (
+    Measure(
+        "utility",
+        "Mean error of the cells, U: 0 if every cell says the true value, 1 if every row is deleted; ranges too wide "
+        "give more.",
+        "セルの平均誤差 U。0 は全セルが真の値のまま、1 は全行を削除した状態。範囲が広すぎると 1 を超える。",
+    ),
+    Measure(
+        "guesses",
+        "How many pseudonyms the guess names a customer for.",
+        "顧客を推定した仮名の数。",
+    ),
+    Measure(
+        "right",
+        "How many of the guesses are right.",
+        "正しかった推定の数。",
+    ),
+    Measure(
+        "needed",
+        "How many must be right to prove the release unsafe; luck explains fewer.",
+        "安全でないことの証明に必要な正解数。これより少なければ偶然でも起こりうる。",
+    ),
+    Measure(
+        "attacks",
+        "How many guesses of other teams were judged.",
+        "判定された他チームの推定の数。",
+        title="guesses of others",
+        title_ja="他チームの推定の数",
+    ),
+    Measure(
+        "best share right",
+        "The best share of right guesses of another team: 0 if none was right, 1 if all.",
+        "他チームの推定のうち最も高い正解率。0 は全問不正解、1 は全問正解。",
+    ),
+)
+
+
+# Items that follow each other in the shop's list are mostly alike.
+ITEMS_A_SET = 10
+# A range of prices goes from a whole number to just under the next.
+CENTS, CENT = 0.99, 0.01
+
+
+@dataclass(frozen=True)
+class CoarseCells:
+    """Write a number for each customer, and cells that say less; a column not chosen stays as it is.
+
+    | original                       | released, all columns                                          |
+    |--------------------------------|----------------------------------------------------------------|
+    | 12352, 2011/2/16, 22728, 4, 12 | 7, [2011/2/1;2011/2/28], {22720;…;22729}, [4;4.99], [8;15]     |
+    """
+
+    dates: bool = False
+    items: bool = False
+    numbers: bool = False
+    hides_items: bool = False
+
+    def anonymize(self, original: History, *, seed: int) -> GeneralizedHistory:
+        """Write the rows in their order."""
+        frame = original.frame
+        customers = pl.Series("customer", original.customers)
+        names = pl.Series(generator(seed, "pseudonyms").permutation(len(customers)) + 1).cast(pl.String)
+        cells = replace(
+            GeneralizedHistory.of(original, name="A"),
+            customer=frame["customer"].replace_strict(customers, names, return_dtype=pl.String),
+        )
+        if self.dates:
+            cells = replace(cells, date=_ranges(frame["date"].dt.month_start(), frame["date"].dt.month_end()))
+        if self.items:
+            cells = replace(cells, item=_neighbors(frame["item"]))
+        if self.hides_items:
+            cells = replace(cells, item=SetCells.of(pl.repeat(None, frame.height, dtype=pl.String, eager=True)))
+        if self.numbers:
+            whole = frame["price"].floor()
+            cells = replace(
+                cells,
+                # Nothing costs 0.
+                price=_ranges(whole.clip(lower_bound=CENT), (whole + CENTS).round(2)),
+                quantity=_doublings(frame["quantity"]),
+            )
+        return cells
+
+
+def _ranges(low: pl.Series, high: pl.Series) -> RangeCells:
+    kind = pl.repeat(Kind.RANGE.value, len(low), dtype=pl.UInt8, eager=True)
+    return RangeCells(kind.alias("kind"), low.alias("low"), high.alias("high"))
+
+
+def _doublings(quantity: pl.Series) -> RangeCells:
+    """Return the range of each quantity from one power of two to the next: 1, 2–3, 4–7, …; 0 is alone."""
+    # Exact, where a logarithm may fall a hair short of a whole number.
+    exponent = np.frexp(quantity.to_numpy().astype(np.float64))[1].astype(np.int64)
+    low = np.where(exponent > 0, 2 ** np.maximum(exponent - 1, 0), 0)
+    high = np.minimum(np.where(exponent > 0, 2 * low - 1, 0), 999_999)
+    return _ranges(pl.Series(low), pl.Series(high))
+
+
+def _neighbors(item: pl.Series) -> SetCells:
+    """Return each item with its neighbors in alphabetical order, always the same set for the same item."""
+    items = item.unique().sort()
+    sets = pl.DataFrame({"item": items, "number": np.arange(len(items)) // ITEMS_A_SET}).with_columns(
+        members=pl.col("item").implode().over("number", mapping_strategy="join")
+    )
+    members = item.to_frame("item").join(sets, on="item", how="left", maintain_order="left")["members"]
+    kind = pl.repeat(Kind.SET.value, len(item), dtype=pl.UInt8, eager=True)
+    return SetCells(kind.alias("kind"), members)
+
 
 COARSE: Mapping[str, CoarseCells] = {
     "pseudonyms": CoarseCells(),

@@ -6,7 +6,7 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-import tokumei.platform.names
+import tokumei.platform.typed_text
 
 
 class Migration(migrations.Migration):
@@ -32,7 +32,9 @@ class Migration(migrations.Migration):
                 (
                     "username",
                     models.CharField(
-                        max_length=40, validators=[tokumei.platform.names.check_short_name], verbose_name="user name"
+                        max_length=40,
+                        validators=[tokumei.platform.typed_text.check_short_name],
+                        verbose_name="user name",
                     ),
                 ),
                 ("email", models.EmailField(max_length=254, verbose_name="email address")),

@@ -1,4 +1,4 @@
-"""Making a contest and changing it: what organizers do."""
+"""Making a contest, finding it, changing its schedule and board, and deleting it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import json
 import os
 from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
@@ -17,21 +19,35 @@ from django.utils.translation import gettext as _
 
 from tokumei.contest.setting import counts_said, source_of
 from tokumei.core.errors import InputError, NotAllowed, NotFound
-from tokumei.data.files.atomic import write_text
+from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import TEXT_SUFFIXES, ending_of
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.platform.accounts.models import User
-from tokumei.platform.compiled import CompiledQuery, columns_of, made
 from tokumei.platform.contests.models import Announcement, Board, Contest, Counts, Phase
-from tokumei.platform.contests.services.actions import record, record_changes
-from tokumei.platform.contests.services.editions import edition_of, terms_of
-from tokumei.platform.contests.services.news import tell_announcement
-from tokumei.platform.contests.services.phase_work import CLOSE, PHASE_CHANGES, PREPARE, PUBLISH, READING, phase_jobs
-from tokumei.platform.contests.services.removal import remove_files
+from tokumei.platform.contests.services.news import record, record_changes, tell_announcement
+from tokumei.platform.contests.services.phase_work import (
+    CLOSE,
+    PHASE_CHANGES,
+    PREPARE,
+    PUBLISH,
+    READING,
+    edition_of,
+    phase_jobs,
+    terms_of,
+)
 from tokumei.platform.files.shared import share, unshare
 from tokumei.platform.files.uploads import BLOCK, telling_full_disk
 from tokumei.platform.jobs.queue import begin, begin_again
-from tokumei.platform.page_cache import find_once
+from tokumei.platform.middleware import CompiledQuery, columns_of, find_once, made
+
+
+def remove_files(contest: Contest) -> None:
+    """Remove the contest folder, its lock and its source, and what was packed of it."""
+    files = Path(settings.MEDIA_ROOT)
+    for kind in ("contests", "sources", "exports", "kits"):
+        unshare(files / kind / contest.folder_key)
+    (files / "contests" / f".{contest.folder_key}.lock").unlink(missing_ok=True)
+
 
 LONGEST_TOML = 100_000
 BY_SLUG = CompiledQuery(

@@ -1,25 +1,42 @@
-"""Teams that take part: joining, leaving, and invitations to private contests."""
+"""Taking part: joining, leaving, invitations to private contests, questions, and what one finds after logging in.
+
+Questions go to the organizers, with answers that everybody reads or who asked alone.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import secrets
 from contextlib import suppress
-from datetime import timedelta
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import QuerySet
-from django.urls import ResolverMatch
+from django.db.models import Q, QuerySet
+from django.urls import ResolverMatch, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from tokumei.core.errors import NotAllowed, NotFound
+from tokumei.platform.accounts.authentication import allow
 from tokumei.platform.accounts.models import User
-from tokumei.platform.compiled import CompiledQuery, columns_of, made
-from tokumei.platform.contests.models import Contest, ContestInvitation, Participation, Phase, RosterEntry
-from tokumei.platform.contests.services.actions import record
+from tokumei.platform.contests.models import (
+    Contest,
+    ContestInvitation,
+    Kind,
+    Participation,
+    Phase,
+    Question,
+    RosterEntry,
+    State,
+)
+from tokumei.platform.contests.services import showing, submitting
 from tokumei.platform.contests.services.contests import is_organizer, visible_contests
-from tokumei.platform.page_cache import find_once
+from tokumei.platform.contests.services.news import record, tell_answer, tell_question
+from tokumei.platform.contests.services.phase_work import counting_key
+from tokumei.platform.contests.services.scoreboard import place_of
+from tokumei.platform.middleware import CompiledQuery, columns_of, find_once, made
 from tokumei.platform.teams.models import Membership, Role, Team
 
 INVITATION_DAYS = 14
@@ -195,3 +212,128 @@ def refuse_new_member(team: Team, _user: User) -> None:
 
 def _digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
+
+
+QUESTIONS_A_DAY = 10
+
+
+def questions_for(contest: Contest, viewer: User | None) -> QuerySet[Question]:
+    """Return the questions a user may read: public answers and their own; all for organizers."""
+    found = contest.questions.select_related("by")
+    if is_organizer(contest, viewer):
+        return found
+    public = Q(is_public=True) & ~Q(answered_at=None)
+    return found.filter(public | Q(by=viewer)) if viewer is not None else found.filter(public)
+
+
+def ask_organizers(contest: Contest, user: User, text: str) -> Question:
+    """Put a question to the organizers."""
+    if is_organizer(contest, user):
+        raise NotAllowed(_("You organize this contest: announce instead."))
+    said = _("You may ask %d questions a day.") % QUESTIONS_A_DAY
+    allow("question", str(user.pk), at_most=QUESTIONS_A_DAY, within=timedelta(days=1), said=said)
+    with transaction.atomic():
+        made = Question.objects.create(contest=contest, by=user, text=text)
+        tell_question(made)
+    return made
+
+
+def answer_question(question: Question, by: User, *, text: str, is_public: bool) -> None:
+    """Answer a question, or answer it anew; who asked is named to nobody but the organizers."""
+    with transaction.atomic():
+        question.answer, question.is_public, question.answered_at = text, is_public, timezone.now()
+        question.save(update_fields=["answer", "is_public", "answered_at"])
+        record(question.contest, by, "answer", question=question.text[:200], text=text[:200])
+        tell_answer(question)
+
+
+# A contest that was over longer ago is found in the list of contests.
+SHOWN_AFTER = timedelta(days=30)
+MOST_SHOWN = 12
+N_LAST = 3
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Something to do, and where."""
+
+    says: str
+    address: str
+
+
+@dataclass(frozen=True)
+class MyContest:
+    """A contest of one's own: `until` is when its phase ends, `n_left` how many attempts there are now."""
+
+    contest: Contest
+    phase: Phase
+    participation: Participation
+    until: datetime | None
+    n_left: int | None
+    place: int | None
+    n_teams: int
+    last: list[showing.Shown] = field(default_factory=list)
+    waiting: list[Waiting] = field(default_factory=list)
+
+
+def my_contests(user: User) -> list[MyContest]:
+    """Return the contests of a user's teams: the next to end first, then those that are over."""
+    recent = Q(contest__closed_at=None) | Q(contest__closed_at__gte=timezone.now() - SHOWN_AFTER)
+    found = Participation.objects.filter(recent, team__members=user, withdrawn_at=None)
+    found = found.select_related("contest", "team").order_by("contest__closes_at", "pk")
+    running = sorted(found[:MOST_SHOWN], key=lambda one: one.contest.closed_at is not None)
+    return [_mine(one, user) for one in running]
+
+
+def organized_by(user: User) -> list[Contest]:
+    """Return the contests that a user runs and that are not over."""
+    run = Contest.objects.filter(Q(organizer=user) | Q(co_organizers=user), closed_at=None)
+    return list(run.distinct().order_by("closes_at")[:MOST_SHOWN])
+
+
+def _mine(participation: Participation, user: User) -> MyContest:
+    contest = participation.contest
+    phase = contest.phase_at()
+    ends = {
+        Phase.UPCOMING: contest.opens_at,
+        Phase.ANONYMIZE: contest.attacks_open_at,
+        Phase.ATTACK: contest.closes_at,
+    }
+    place, n_teams = place_of(contest, user, participation.team.slug)
+    last = [showing.show(one, user, in_a_list=True) for one in showing.submissions_of(participation)[:N_LAST]]
+    return MyContest(
+        contest,
+        phase,
+        participation,
+        ends.get(phase),
+        _left(participation, phase),
+        place,
+        n_teams,
+        last,
+        _waiting(participation, phase, last),
+    )
+
+
+def _left(participation: Participation, phase: Phase) -> int | None:
+    if phase == Phase.ANONYMIZE:
+        return submitting.release_attempts(participation).n_left
+    if phase == Phase.ATTACK:
+        return submitting.guesses_left_today(participation)
+    return None
+
+
+def _waiting(participation: Participation, phase: Phase, last: list[showing.Shown]) -> list[Waiting]:
+    contest, waiting = participation.contest, []
+    if last and last[0].submission.state in (State.REFUSED, State.FAILED):
+        address = reverse("contests:submission", args=[last[0].submission.key])
+        waiting.append(Waiting(_("The last submission was not scored: see why."), address))
+    counts = counting_key(contest, participation.team_id) is not None
+    if phase == Phase.ANONYMIZE and not counts:
+        waiting.append(Waiting(_("Hand in a first release."), reverse("contests:submit", args=[contest.slug])))
+    if phase == Phase.ATTACK and counts:
+        tried = showing.submissions_of(participation, Kind.GUESS).values_list("target_id", flat=True)
+        n_new = len({team.pk for team in submitting.targets(participation)} - set(tried))
+        if n_new:
+            says = ngettext("%(n)d release not attacked yet.", "%(n)d releases not attacked yet.", n_new) % {"n": n_new}
+            waiting.append(Waiting(says, reverse("contests:targets", args=[contest.slug])))
+    return waiting

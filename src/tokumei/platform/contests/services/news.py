@@ -1,13 +1,15 @@
-"""Telling people what happens in a contest; a notice says no more than the pages show to who gets it.
+"""What is told of a contest: results, notices, and the log of its organizers.
 
-No notice holds a score. Who attacks is told by name or number only where the scoreboard shows it to everybody by then:
-otherwise attacks are told of together, when the results are shown.
+A notice says no more than the pages show to who gets it, and none holds a score. Who attacks is told by name or number
+only where the scoreboard shows it to everybody by then: otherwise attacks are told of together, when the results are
+shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count
@@ -17,11 +19,49 @@ from django.utils.translation import gettext as translated
 from django.utils.translation import gettext_noop as _
 
 from tokumei.platform.accounts.models import User
-from tokumei.platform.contests.models import Announcement, Contest, Kind, Question, State, Submission
-from tokumei.platform.notices.calendar import Event
+from tokumei.platform.contests.models import (
+    Announcement,
+    Contest,
+    FileCheck,
+    Kind,
+    OrganizerAction,
+    Question,
+    State,
+    Submission,
+)
+from tokumei.platform.contests.services import phase_work
+from tokumei.platform.files.shared import sweep_shared
+from tokumei.platform.files.uploads import sweep_orphans
+from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.process import TIMEOUT, ChildAnswer
+from tokumei.platform.jobs.queue import CONTEST, FULL, Work, begin, is_at_its_limit
 from tokumei.platform.notices.models import NoticeKind
-from tokumei.platform.notices.services import has_unread, notify
+from tokumei.platform.notices.services import Event, has_unread, notify
 from tokumei.platform.teams.models import Team
+
+
+def record(contest: Contest, by: User | None, what: str, **details: Any) -> OrganizerAction:
+    """Note what somebody did; called in the transaction that does it."""
+    return OrganizerAction.objects.create(contest=contest, by=by, what=what, details=_plain(details))
+
+
+def record_changes(
+    contest: Contest, by: User | None, what: str, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> None:
+    """Note what was changed, as it was and as it is; nothing where all stayed as it was."""
+    changed = {name: [before[name], after[name]] for name in after if before[name] != after[name]}
+    if changed:
+        record(contest, by, what, **changed)
+
+
+def _plain(value: Any) -> Any:
+    """Write moments as text, so that the row holds plain values alone."""
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="seconds")
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, (list, tuple)) else value
+
 
 DAY = timedelta(days=1)
 
@@ -186,3 +226,68 @@ def deadlines_of(user: User) -> Iterator[Event]:
 
 def _page(contest: Contest) -> str:
     return reverse("contests:contest", args=[contest.slug])
+
+
+def sweep_uploads() -> int:
+    """Remove the files of submissions that broke off; says how many."""
+
+    def is_known(key: str) -> bool:
+        return Submission.objects.filter(key=key).exists() or FileCheck.objects.filter(key=key).exists()
+
+    return sweep_orphans(is_known) + sweep_shared("uploads", is_known)
+
+
+def begin_forgotten() -> None:
+    """Begin the evaluations of submissions that have none, as after a backup was put back."""
+    for submission in Submission.objects.filter(job=None, state__in=(State.WAITING, State.RUNNING)):
+        kind = "score" if submission.kind == Kind.RELEASE else "judge"
+        Submission.objects.filter(pk=submission.pk).update(job=begin(kind, submission.key), state=State.WAITING)
+
+
+def _begin(job: Job) -> None:
+    Submission.objects.filter(job=job, state=State.WAITING).update(state=State.RUNNING)
+
+
+def _ask(job: Job) -> dict[str, Any]:
+    submission = Submission.objects.select_related("contest", "team", "target").get(job=job)
+    return {
+        "folder": str(submission.contest.folder),
+        "given": str(submission.folder),
+        "target": submission.target.slug if submission.target is not None else None,
+    }
+
+
+def _write_score(job: Job, result: dict[str, Any]) -> None:
+    _end(job, State.SCORED, score=result)
+
+
+def _write_faults(job: Job, answer: ChildAnswer) -> None:
+    _end(job, State.REFUSED, phase_work.REFUSED, faults=list(answer.faults), n_faults=answer.n_faults)
+
+
+def _write_failure(job: Job, failure: str) -> None:
+    if is_at_its_limit(failure):
+        # The file did this, not the server: without an attempt counted, a team could keep it busy for ever.
+        _end(job, State.REFUSED, phase_work.TIMED_OUT if failure == TIMEOUT else phase_work.TOO_LARGE)
+        return
+    _end(job, State.FAILED, phase_work.FULL_DISK if failure in FULL else phase_work.DIED)
+
+
+def _end(job: Job, state: State, reason: str = "", **facts: Any) -> None:
+    Submission.objects.filter(job=job).update(state=state, reason=reason, finished_at=timezone.now(), **facts)
+    for submission in Submission.objects.filter(job=job).select_related("contest", "team", "target"):
+        tell_result(submission)
+
+
+SUBMISSION_WORK = {
+    kind: Work(
+        f"tokumei.platform.contests.folder_work:{kind}",
+        CONTEST,
+        ask=_ask,
+        write_result=_write_score,
+        write_faults=_write_faults,
+        write_failure=_write_failure,
+        begin=_begin,
+    )
+    for kind in ("score", "judge")
+}

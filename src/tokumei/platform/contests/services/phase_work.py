@@ -1,4 +1,7 @@
-"""What is done between two phases: making a contest's folder, publishing the releases, closing.
+"""What is done between two phases: making a contest's folder, publishing the releases, closing; and what that rests on.
+
+That is the rules of a contest (its edition, from the registry or from a TOML text of the organizer's own), the teams of
+which something changed, and the sentences that say why an evaluation ended without a score.
 
 A phase ends by the clock and the next begins when its files are there. Publishing waits until every release that came
 in time is evaluated, closing until every guess is; then a job enters what counts in the contest folder by the same
@@ -9,25 +12,105 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_noop as _
 
-from tokumei.contest.counting_rule import which_counts
-from tokumei.contest.edition import ReleaseScore
-from tokumei.platform.contests import reasons
+from tokumei.contest.edition import EDITIONS, ContestTerms, Edition, ReleaseScore
+from tokumei.contest.measures import which_counts
+from tokumei.contest.setting import parse_setting, with_counts, write_setting
 from tokumei.platform.contests.models import FINAL_STATES, Contest, Counts, Kind, Participation, State, Submission
-from tokumei.platform.contests.services.changed_teams import teams_that_count_no_more
-from tokumei.platform.contests.services.editions import edition_of, setting_of
 from tokumei.platform.files.shared import share, unshare
-from tokumei.platform.jobs.limits import SECONDS, WHOLE_CONTEST_FACTOR
 from tokumei.platform.jobs.models import Job
-from tokumei.platform.jobs.process import ChildAnswer
-from tokumei.platform.jobs.queue import begin, begin_again
-from tokumei.platform.jobs.work import CONTEST, Work
+from tokumei.platform.jobs.process import SECONDS, WHOLE_CONTEST_FACTOR, ChildAnswer
+from tokumei.platform.jobs.queue import CONTEST, Work, begin, begin_again
+from tokumei.platform.middleware import CompiledQuery, find_once
+
+REFUSED = _("It breaks the rules of the contest: see the faults. It counts as an attempt.")
+TIMED_OUT = _("The evaluation took longer than is allowed, twice. It counts as an attempt.")
+TOO_LARGE = _("The evaluation needed more memory than is allowed, twice. It counts as an attempt.")
+DIED = _("The evaluation broke off three times. It counts as no attempt.")
+FULL_DISK = _("The server has no space left. It counts as no attempt; please tell the organizer.")
+
+# For the organizer of a contest.
+NOT_PREPARED = _("The contest could not be prepared: the work broke off three times.")
+NOT_PUBLISHED = _("The releases could not be published: the work broke off three times.")
+NOT_CLOSED = _("The contest could not be closed: the work broke off three times.")
+NOT_AMENDED = _("The ranking in the contest's folder could not be amended: the work broke off three times.")
+NOT_PACKED = _("The contest could not be packed for downloading: the work broke off three times.")
+BAD_SOURCE = _("The contest could not be prepared: its data file or setting cannot be used.")
+OTHER_DIGITS = _("Scores came out differently when they were computed again. Nothing was overwritten; see the log.")
+NOTHING_RELEASED = _(
+    "No team had a release that passed the check when attacks were to begin. Give the teams more time."
+)
+ENDED_EMPTY = _("The contest ended without a release that passed the check.")
+
+
+def edition_of(contest: Contest) -> Edition:
+    """Return the edition of a contest."""
+    return _read(setting_of(contest))
+
+
+def terms_of(contest: Contest) -> ContestTerms:
+    """Return the terms of a contest's edition, and which releases count."""
+    return replace(edition_of(contest).terms, counts=str(contest.counts))
+
+
+def setting_of(contest: Contest) -> str:
+    """Return the text of a contest's contest.toml."""
+    if contest.own_toml:
+        return with_counts(contest.own_toml, str(contest.counts))
+    options = {name: tuple(value) if isinstance(value, list) else value for name, value in contest.options.items()}
+    return with_counts(write_setting(EDITIONS.make(contest.edition, **options)), str(contest.counts))
+
+
+@lru_cache(maxsize=64)
+def _read(setting: str) -> Edition:
+    return parse_setting(setting)
+
+
+class ChangedTeam(NamedTuple):
+    """A team that is not as it was when it joined."""
+
+    team_id: int
+    team__display_name: str
+    withdrawn_at: datetime | None
+    disqualified_at: datetime | None
+    disqualified_for: str
+    chosen_at: datetime | None
+
+
+CHANGED = CompiledQuery(
+    lambda contest: (
+        Participation.objects.filter(contest=contest)
+        .filter(~Q(withdrawn_at=None) | ~Q(disqualified_at=None) | ~Q(chosen_at=None))
+        .order_by("pk")
+        .values_list(*ChangedTeam._fields)
+    ),
+    int,
+)
+
+
+def changed_teams(contest: Contest) -> list[ChangedTeam]:
+    """List them, mostly none; every page of a contest needs them for one thing or another."""
+    return find_once(("changed teams", contest.pk), lambda: [ChangedTeam(*row) for row in CHANGED(contest.pk)])
+
+
+def disqualified(contest: Contest) -> list[ChangedTeam]:
+    """List those that are disqualified."""
+    return [one for one in changed_teams(contest) if one.disqualified_at is not None]
+
+
+def teams_that_count_no_more(contest: Contest) -> set[int]:
+    """Return the ids of the teams that left or were disqualified."""
+    return {one.team_id for one in changed_teams(contest) if one.withdrawn_at or one.disqualified_at}
+
 
 # Beside the source of a contest: how it is read, where that is in a way of its own.
 READING = "reading.json"
@@ -75,9 +158,9 @@ def _end_empty(contest: Contest) -> None:
     """Notify the organizer that there is nothing to attack; a contest that stays empty ends with its time."""
     now = timezone.now()
     if now >= contest.closes_at:
-        Contest.objects.filter(pk=contest.pk).update(trouble=reasons.ENDED_EMPTY, closed_at=now)
+        Contest.objects.filter(pk=contest.pk).update(trouble=ENDED_EMPTY, closed_at=now)
     elif not contest.trouble:
-        Contest.objects.filter(pk=contest.pk).update(trouble=reasons.NOTHING_RELEASED)
+        Contest.objects.filter(pk=contest.pk).update(trouble=NOTHING_RELEASED)
 
 
 def counting_releases(contest: Contest, until: datetime | None = None) -> dict[int, Submission]:
@@ -234,7 +317,7 @@ def _write_closed(job: Job, result: dict[str, Any]) -> None:
 
 def _write_if_same(job: Job, result: dict[str, Any], **facts: Any) -> None:
     if result["differing"]:
-        _say(_contest(job), reasons.OTHER_DIGITS, details="\n".join(result["differing"]))
+        _say(_contest(job), OTHER_DIGITS, details="\n".join(result["differing"]))
     else:
         contest = _contest(job)
         share(contest.folder)
@@ -242,15 +325,15 @@ def _write_if_same(job: Job, result: dict[str, Any], **facts: Any) -> None:
 
 
 def _write_faults(job: Job, answer: ChildAnswer) -> None:
-    _say(_contest(job), reasons.BAD_SOURCE, details=answer.said)
+    _say(_contest(job), BAD_SOURCE, details=answer.said)
 
 
 def _write_failure(job: Job, failure: str) -> None:
     failed = {
-        PREPARE: reasons.NOT_PREPARED,
-        PUBLISH: reasons.NOT_PUBLISHED,
-        CLOSE: reasons.NOT_CLOSED,
-        AMEND: reasons.NOT_AMENDED,
+        PREPARE: NOT_PREPARED,
+        PUBLISH: NOT_PUBLISHED,
+        CLOSE: NOT_CLOSED,
+        AMEND: NOT_AMENDED,
     }
     _say(_contest(job), failed[job.kind], details=failure)
 

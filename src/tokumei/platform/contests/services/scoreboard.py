@@ -1,33 +1,63 @@
-"""Who stands where, as far as the viewer may know.
+"""Who stands where, as far as the viewer may know, and how much guesses may tell before a contest is over.
 
 Places are worked out from exact scores by the edition; what is shown is rounded while the contest runs, since each
-exact score tells something of the truth. The organizer sees everything.
+exact score tells something of the truth. Guesses tell nothing, or one of a few bands, with a bound on what that tells:
+exact scores are an oracle, by which an attacker finds out with guesses that differ in a line, or by an integer program
+over some that differ in many, which lines are right. The organizer sees everything. Lists of contests name the winners.
 """
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
 from django.core.cache import cache
-from django.db.models import Count, Max
+from django.db.models import Case, Count, DateTimeField, F, Max, QuerySet, When
+from django.utils import timezone
 
 from tokumei.contest.edition import Attempt, GuessScore, ReleaseScore, Standing, TeamEntry
 from tokumei.platform.accounts.models import User
-from tokumei.platform.compiled import CompiledQuery
-from tokumei.platform.contests.models import Board, Contest, State, Submission
-from tokumei.platform.contests.services.bands import in_band
-from tokumei.platform.contests.services.changed_teams import changed_teams, teams_that_count_no_more
+from tokumei.platform.contests.models import Board, Contest, Phase, State, Submission
 from tokumei.platform.contests.services.contests import is_organizer
-from tokumei.platform.contests.services.editions import edition_of, terms_of
 from tokumei.platform.contests.services.phase_work import (
+    changed_teams,
     counting_releases,
+    edition_of,
     scored_guesses,
+    teams_that_count_no_more,
+    terms_of,
 )
-from tokumei.platform.page_cache import find_once
+from tokumei.platform.middleware import CompiledQuery, find_once
+
+N_BANDS = 4
+
+
+def in_band(success: float) -> float:
+    """Return the lower end of the band of a success: 0, 0.25, 0.5 or 0.75."""
+    return min(int(success * N_BANDS), N_BANDS - 1) / N_BANDS
+
+
+@dataclass(frozen=True)
+class LeakBound:
+    """What the allowed guesses at one release can tell before the end, whoever makes them."""
+
+    n_guesses: int
+    bits: float
+
+
+def bound_of(contest: Contest, n_levels: int, n_teams: int) -> LeakBound:
+    """Bound what all other teams together can learn of one release: an answer is one of so many bands, and no more.
+
+    n_levels: levels of knowledge, each of which has guesses of its own.
+    """
+    n_guesses = contest.guesses_on_one * max(n_levels, 1) * max(n_teams - 1, 0)
+    bits = n_guesses * math.log2(N_BANDS) if contest.shows_guess_scores else 0.0
+    return LeakBound(n_guesses, bits)
+
 
 Made = TypeVar("Made")
 
@@ -212,3 +242,50 @@ def _rounded_line(line: Standing, digits: int | None) -> Standing:
 
 def _is_early(submission: Submission, until: datetime | None) -> bool:
     return until is None or submission.at <= until
+
+
+N_WINNERS = 3
+
+
+@dataclass(frozen=True)
+class Winner:
+    """One of the best teams of a contest that is over, by its name."""
+
+    place: int
+    name: str
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A contest in a list; `winners` share its first place, where it is over."""
+
+    contest: Contest
+    phase: Phase
+    winners: list[Winner]
+
+
+def open_first(contests: QuerySet[Contest]) -> QuerySet[Contest]:
+    """Order contests: open ones by their end, then those to come, then those that are over, the latest first."""
+    now = timezone.now()
+    return contests.annotate(
+        group=Case(When(closed_at__isnull=False, then=2), When(opens_at__gt=now, then=1), default=0),
+        ends=Case(When(closed_at=None, then=F("closes_at")), output_field=DateTimeField()),
+    ).order_by("group", F("ends").asc(nulls_last=True), "-closes_at", "-pk")
+
+
+def listed(contests: Iterable[Contest]) -> list[Listed]:
+    """Return contests with what a card of the list shows."""
+    return [
+        Listed(contest, contest.phase_at(), [one for one in winners_of(contest) if one.place == 1])
+        for contest in contests
+    ]
+
+
+def winners_of(contest: Contest) -> list[Winner]:
+    """Return the first three places of a closed contest; unranked teams have none."""
+    if not contest.shows_results:
+        return []
+    board = standings(contest, None)
+    ranked = [line for line in board.lines if line.place <= N_WINNERS and line.value is not None]
+    return [Winner(line.place, board.names.get(line.team, line.team), line.value) for line in ranked]

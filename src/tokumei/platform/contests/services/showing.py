@@ -1,23 +1,36 @@
-"""What somebody may see of submissions and files."""
+"""What somebody may see of submissions and files, the data page at a glance, and what is packed for downloading.
+
+Jobs pack a contest's kit and the folder of a closed contest: the kit's sample round anonymizes the data and attacks
+them, which takes a while, and no page waits for that.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from django.conf import settings
+from django.core.cache import cache
 from django.db.models import QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from tokumei.contest.edition import FileRole, files_in
-from tokumei.core.errors import NotFound
+from tokumei.core.errors import NotAllowed, NotFound
+from tokumei.data.files.disk import read_bytes
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Kind, Participation, Phase, State, Submission
-from tokumei.platform.contests.services.bands import in_band
+from tokumei.platform.contests.services import phase_work
 from tokumei.platform.contests.services.contests import is_organizer
-from tokumei.platform.contests.services.editions import terms_of
-from tokumei.platform.contests.services.phase_work import counting_releases
-from tokumei.platform.contests.services.scoreboard import rounded
+from tokumei.platform.contests.services.phase_work import counting_releases, terms_of
+from tokumei.platform.contests.services.scoreboard import in_band, rounded
+from tokumei.platform.files.shared import local, share
+from tokumei.platform.jobs.models import Job, Outcome
+from tokumei.platform.jobs.process import SECONDS, WHOLE_CONTEST_FACTOR, ChildAnswer
+from tokumei.platform.jobs.queue import CONTEST, WORKBENCH, Work, begin, begin_again
+from tokumei.platform.messages import NotReady
 
 # What sums up the score of a release or a guess.
 SUMS = {"utility", "safety", "success"}
@@ -131,3 +144,168 @@ def submitted_file(submission: Submission, name: str) -> Path:
 def _files(folder: Path, roles: Any) -> list[tuple[FileRole, Path]]:
     found = files_in(folder, roles)
     return [(role, found[role.name]) for role in roles]
+
+
+N_FIRST = 5
+LONGEST_LINE = 200
+# Larger files are not read for a page: their size alone is told.
+LARGEST_READ = 64 * 1024 * 1024
+# Seconds; the files of a contest do not change.
+KEPT_FOR = 24 * 3600
+
+
+@dataclass(frozen=True)
+class Glance:
+    """A file at a glance; lines and columns are missing where it is too large to be read for a page."""
+
+    n_bytes: int
+    n_lines: int | None
+    n_columns: int | None
+    first: tuple[str, ...]
+
+
+def glance_at(path: Path) -> Glance:
+    """Look at a file, once for all who see it."""
+    status = path.stat()
+    key = f"glance-{hash((str(path), status.st_size, status.st_mtime_ns))}"
+    found: Glance | None = cache.get(key)
+    if found is None:
+        found = _look(path, status.st_size)
+        cache.set(key, found, KEPT_FOR)
+    return found
+
+
+def _look(path: Path, n_bytes: int) -> Glance:
+    if n_bytes > LARGEST_READ:
+        return Glance(n_bytes, None, None, ())
+    data = read_bytes(path)
+    n_lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
+    lines = [line.decode("utf-8", "replace").rstrip("\r") for line in data.split(b"\n", N_FIRST)[:N_FIRST] if line]
+    n_columns = lines[0].count(",") + 1 if lines else 0
+    shown = (line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…" for line in lines)
+    return Glance(n_bytes, n_lines, n_columns, tuple(shown))
+
+
+def first_steps(contest: Contest) -> dict[str, Any]:
+    """Return the commands to start with, until something is handed in; they are run where the kit lies."""
+    kit = contest.slug
+    commands = [f"unzip {kit}-kit.zip -d {kit}", f"tokumei contest make-release {kit} --out my-release"]
+    if contest.published_at is None:
+        commands += [f"tokumei contest check {kit} my-release", f"tokumei contest score {kit} my-release"]
+        target = f"{kit}/sample/published"
+    else:
+        del commands[1:]
+        target = f"{kit}/releases/{min(one.team.slug for one in counting_releases(contest).values())}"
+    level = next(iter(terms_of(contest).knowledge_files))
+    chosen = f" --level {level}" if level else ""
+    commands += [
+        f"tokumei contest make-guess {kit} {target}{chosen} --out my-guess",
+        f"tokumei contest check {kit} my-guess --published {target}",
+    ]
+    return {"commands": [] if contest.closed_at is not None else commands}
+
+
+KIT = "kit"
+TRIED_AGAIN_AFTER = timedelta(minutes=10)
+
+
+def kit_file(contest: Contest, viewer: User | None) -> Path:
+    """Return the current kit; only those who may have the data get it."""
+    if not downloads(contest, viewer):
+        raise NotFound(_("There is no such file."))
+    if not has_kit(contest):
+        raise NotReady(_("The kit is being packed. Try again in a moment."))
+    return _packed_kit(contest)
+
+
+def has_kit(contest: Contest) -> bool:
+    """Whether the kit is packed; where it is lost, as after a backup was put back, it is made again."""
+    if contest.prepared_at is None or _packed_kit(contest).is_file():
+        return contest.prepared_at is not None
+    job = begin(KIT, contest.pk)
+    # One that is done packed less, or what it packed is lost; one that failed would fail again at every look.
+    if job.outcome != Outcome.FAILED or (job.finished_at or timezone.now()) < timezone.now() - TRIED_AGAIN_AFTER:
+        begin_again(job)
+    return False
+
+
+def _packed_kit(contest: Contest) -> Path:
+    folder = local(Path(settings.MEDIA_ROOT) / "kits" / contest.folder_key)
+    # With the first publication come the releases and what attackers know.
+    return folder / ("data.zip" if contest.published_at is None else "attack.zip")
+
+
+def _ask_kit(job: Job) -> dict[str, Any]:
+    contest = Contest.objects.get(pk=int(job.subject))
+    return {"folder": str(contest.folder), "out": str(_packed_kit(contest))}
+
+
+def _write_kit(job: Job, _result: dict[str, Any]) -> None:
+    """Leave it at the file, which is there by now, for every machine."""
+    share(_packed_kit(Contest.objects.get(pk=int(job.subject))).parent)
+
+
+def _leave_kit(job: Job, _answer: ChildAnswer | str) -> None:
+    """Leave it at that: who asks again has it tried again."""
+
+
+KIT_WORK = Work(
+    "tokumei.platform.contests.folder_work:kit",
+    # Those who wait for a score do not wait for a kit.
+    WORKBENCH,
+    ask=_ask_kit,
+    write_result=_write_kit,
+    write_faults=_leave_kit,
+    write_failure=_leave_kit,
+)
+
+
+EXPORT = "export"
+
+
+def export_folder(contest: Contest, viewer: User | None = None) -> IO[bytes]:
+    """Return a closed contest as one open file, with key and truths, so that anybody can replay it."""
+    if contest.closed_at is None or not contest.folder.is_dir():
+        raise NotAllowed(_("The folder of a contest can be downloaded when the contest is over."))
+    if not contest.shows_results and not is_organizer(contest, viewer):
+        raise NotAllowed(_("The results are held back for now."))
+    try:
+        return _packed(contest).open("rb")
+    except FileNotFoundError:
+        job = begin(EXPORT, contest.pk)
+        if job.outcome == Outcome.FAILED:
+            begin_again(job)
+        raise NotReady(_("The contest is being packed. Try again in a moment.")) from None
+
+
+def _packed(contest: Contest) -> Path:
+    return local(Path(settings.MEDIA_ROOT) / "exports" / contest.folder_key) / "whole.zip"
+
+
+def _ask(job: Job) -> dict[str, Any]:
+    contest = Contest.objects.get(pk=int(job.subject))
+    return {"folder": str(contest.folder), "slug": contest.slug, "out": str(_packed(contest))}
+
+
+def _write_packed(job: Job, _result: dict[str, Any]) -> None:
+    """Leave it at the file, which is there by now, for every machine."""
+    share(_packed(Contest.objects.get(pk=int(job.subject))).parent)
+
+
+def _write_nothing(job: Job, _answer: ChildAnswer) -> None:
+    """Leave it at that: a folder of our own has no faults."""
+
+
+def _write_failure(job: Job, failure: str) -> None:
+    Contest.objects.filter(pk=int(job.subject)).update(trouble=phase_work.NOT_PACKED, trouble_details=failure)
+
+
+EXPORT_WORK = Work(
+    "tokumei.platform.contests.folder_work:export",
+    CONTEST,
+    ask=_ask,
+    write_result=_write_packed,
+    write_faults=_write_nothing,
+    write_failure=_write_failure,
+    seconds=SECONDS * WHOLE_CONTEST_FACTOR,
+)

@@ -1,22 +1,42 @@
-"""What organizers do while a contest runs: texts, limits, judging again, disqualifying, holding results back."""
+"""What organizers do while a contest runs, and what they look at: statistics, and tables as CSV.
+
+They change texts and limits, judge again, disqualify and hold results back. A spreadsheet opens the tables and takes
+every cell for text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from statistics import median
+from typing import Any
 
 from django.db import transaction
+from django.db.models import Count, Max
+from django.db.models.functions import TruncDate
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import FINAL_STATES, Contest, Kind, Participation, State, Submission
-from tokumei.platform.contests.services.actions import record, record_changes
-from tokumei.platform.contests.services.editions import terms_of
-from tokumei.platform.contests.services.news import tell_message
-from tokumei.platform.contests.services.phase_work import CLOSE, PUBLISH, begin_amending, phase_jobs
+from tokumei.platform.contests.services.news import record, record_changes, tell_message
+from tokumei.platform.contests.services.phase_work import (
+    CLOSE,
+    PUBLISH,
+    begin_amending,
+    counting_releases,
+    edition_of,
+    phase_jobs,
+    terms_of,
+)
+from tokumei.platform.contests.services.scoreboard import entries
 from tokumei.platform.jobs.queue import begin_again
 from tokumei.platform.teams.models import Team
+from tokumei.platform.typed_text import inert_cell
 
 TEXTS = ("title", "description", "description_ja")
 LIMITS = ("releases_a_day", "releases_in_all", "guesses_a_day", "guesses_on_one")
@@ -154,3 +174,134 @@ def remove_co_organizer(contest: Contest, by: User, user: User) -> None:
     with transaction.atomic():
         contest.co_organizers.remove(user)
         record(contest, by, "remove_organizer", user=user.username)
+
+
+DAYS_SHOWN = 14
+
+
+@dataclass
+class TeamActivity:
+    """What a team handed in: how many of each kind, how many refused, and when it last did."""
+
+    releases: int = 0
+    guesses: int = 0
+    refused: int = 0
+    last: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Counts of a contest; `days` has the last days on which something was handed in, with how much."""
+
+    n_teams: int
+    n_with_release: int
+    n_releases: int
+    n_guesses: int
+    n_waiting: int
+    n_refused: int
+    n_failed: int
+    # The middle of how long evaluations took, in seconds; nothing before the first.
+    seconds: float | None
+    days: list[tuple[date, int]]
+    teams: dict[int, TeamActivity] = field(default_factory=dict)
+
+    @property
+    def busiest(self) -> int:
+        """The most submissions of one day."""
+        return max((n for _day, n in self.days), default=0)
+
+
+def statistics_of(contest: Contest) -> Statistics:
+    """Count what was handed in and what came of it."""
+    counted = contest.submissions.order_by().values("team", "kind", "state").annotate(n=Count("pk"), last=Max("at"))
+    teams: dict[int, TeamActivity] = {}
+    kinds, states = dict.fromkeys(Kind, 0), dict.fromkeys(State, 0)
+    for row in counted:
+        team = teams.setdefault(row["team"], TeamActivity())
+        kinds[Kind(row["kind"])] += row["n"]
+        states[State(row["state"])] += row["n"]
+        if row["kind"] == Kind.RELEASE:
+            team.releases += row["n"]
+        else:
+            team.guesses += row["n"]
+        team.refused += row["n"] if row["state"] == State.REFUSED else 0
+        team.last = max(row["last"], team.last or row["last"])
+    took = contest.submissions.filter(state=State.SCORED).values_list("at", "finished_at")
+    seconds = [(end - start).total_seconds() for start, end in took[:1000] if end is not None]
+    days = contest.submissions.order_by().annotate(day=TruncDate("at")).values_list("day").annotate(n=Count("pk"))
+    return Statistics(
+        n_teams=contest.participations.filter(withdrawn_at=None).count(),
+        n_with_release=len(counting_releases(contest)),
+        n_releases=kinds[Kind.RELEASE],
+        n_guesses=kinds[Kind.GUESS],
+        n_waiting=states[State.WAITING] + states[State.RUNNING],
+        n_refused=states[State.REFUSED],
+        n_failed=states[State.FAILED],
+        seconds=median(seconds) if seconds else None,
+        days=sorted(days)[-DAYS_SHOWN:],
+        teams=teams,
+    )
+
+
+Rows = Iterator[list[Any]]
+
+
+def as_csv(name: str, contest: Contest) -> str:
+    """Write a table; names of people and teams cannot be formulas, and a spreadsheet tells that it is UTF-8."""
+    written = io.StringIO()
+    writer = csv.writer(written)
+    for row in TABLES[name](contest):
+        writer.writerow([_cell(value) for value in row])
+    return "\ufeff" + written.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    # A number is no formula, though it may begin with a minus.
+    if isinstance(value, (int, float)):
+        return str(value)
+    return inert_cell(value if isinstance(value, str) else value.isoformat(timespec="seconds"))
+
+
+def _teams(contest: Contest) -> Rows:
+    yield ["team", "name", "members", "joined_at", "withdrawn_at", "disqualified_at", "disqualified_for"]
+    found = contest.participations.select_related("team").prefetch_related("team__members").order_by("team__slug")
+    for one in found:
+        members = ", ".join(sorted(member.display_name for member in one.team.members.all()))
+        facts = [one.joined_at, one.withdrawn_at, one.disqualified_at, one.disqualified_for]
+        yield [one.team.slug, one.team.display_name, members, *facts]
+
+
+def _submissions(contest: Contest) -> Rows:
+    yield ["key", "at", "team", "by", "kind", "target", "knowledge", "state", "utility", "success", "finished_at"]
+    for one in contest.submissions.select_related("team", "by", "target"):
+        score = one.score or {}
+        target = "" if one.target is None else one.target.slug
+        what = [one.kind, target, one.knowledge, one.state, score.get("utility"), score.get("success")]
+        yield [one.key, one.at, one.team.slug, one.by.display_name, *what, one.finished_at]
+
+
+def _standings(contest: Contest) -> Rows:
+    found = entries(contest)
+    lines = edition_of(contest).rank(found) if found else []
+    numbers = list(dict.fromkeys(name for line in lines for name in line.numbers))
+    yield ["place", "team", "value", "utility", "safety", *numbers, "reason"]
+    for line in lines:
+        further = [line.numbers.get(name) for name in numbers]
+        yield [line.place, line.team, line.value, line.utility, line.safety, *further, line.reason]
+
+
+def _log(contest: Contest) -> Rows:
+    yield ["at", "by", "what", "details"]
+    for one in contest.actions.select_related("by"):
+        details = "; ".join(f"{name}: {value}" for name, value in one.details.items())
+        yield [one.at, "" if one.by is None else one.by.username, one.what, details]
+
+
+TABLES: Mapping[str, Callable[[Contest], Rows]] = {
+    "teams": _teams,
+    "submissions": _submissions,
+    "standings": _standings,
+    "log": _log,
+}

@@ -1,29 +1,70 @@
-"""Changing the desk of an offer, by a page or by a job, on whichever machine: of two at once, only one counts.
+"""Changing the desk of an offer, on whichever machine, and reading what a desk at home sends.
 
 Where machines share a store, a desk is changed as a copy, and the copy becomes the desk with the transaction that notes
 what was changed. A page locks the offer first, and waits for its turn. A job works for minutes, and locks at its end:
 if somebody changed the desk meanwhile, nothing of the work counts, and it is done again. On one machine the desk is
 changed where it lies, under a lock of its file system.
+
+What providers send from home is read in a limited process first: what takes too much there is never read here.
 """
 
 from __future__ import annotations
 
+import logging
 import secrets
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
+from tokumei.core.errors import NotAllowed
 from tokumei.exchange.desk import DeskFolder
 from tokumei.platform.exchange.desk_work import at_desk
 from tokumei.platform.exchange.models import PublishedOffer, exchange_folder
-from tokumei.platform.files.packed import has_store
-from tokumei.platform.files.shared import GIVEN_UP_SECONDS, copy_of, share
-from tokumei.platform.jobs.limits import ORPHAN_SECONDS
+from tokumei.platform.files.shared import GIVEN_UP_SECONDS, copy_of, has_store, share
+from tokumei.platform.jobs import process
 from tokumei.platform.jobs.models import Job
+from tokumei.platform.jobs.process import ORPHAN_SECONDS
+from tokumei.platform.jobs.queue import in_words
+
+log = logging.getLogger("tokumei.exchange")
+# Somebody waits for it: what is honest takes a second or two.
+SECONDS = 30.0
+MEMORY_BYTES = 3 * 1024**3
+# In memory a document is some thirty times its text: what is smaller than this is not worth a process.
+SMALL = 64 * 1024
+
+
+def read_offer_apart(offer_text: str, first_release: str) -> None:
+    """Refuse an offer that takes too much to read; what else is wrong with it is left to whoever reads it then."""
+    _apart("try_offer", {"offer": offer_text, "release": first_release}, len(offer_text) + len(first_release))
+
+
+def verify_log_apart(folder: Path) -> None:
+    """Refuse a public desk whose log takes too much to verify."""
+    n_bytes = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    _apart("try_log", {"folder": str(folder)}, n_bytes)
+
+
+def _apart(function: str, asked: Mapping[str, Any], n_bytes: int) -> None:
+    if n_bytes <= SMALL:
+        return
+    answer = process.run(
+        f"tokumei.platform.exchange.desk_work:{function}",
+        asked,
+        seconds=SECONDS,
+        memory_bytes=MEMORY_BYTES,
+        beat=lambda _progress: True,
+        is_stopping=lambda: False,
+    )
+    if answer.failure:
+        log.warning("what came from home was refused", extra={"facts": {"failure": answer.failure}})
+        raise NotAllowed(_(in_words(answer.failure)))
 
 
 @contextmanager

@@ -1,37 +1,103 @@
-"""Offers whose table the platform hosts: the desk is a folder here, and a job sits at it.
+"""Offers whose table the platform hosts: making the desk, attacking it every night, and removing it for good.
 
-Whoever runs the server could read such a table. For small teams; others keep theirs at home.
+Whoever runs the server could read such a table. For small teams; others keep theirs at home. Each night's job finds by
+integer programs what all that is out of an offer proves, and shows it to its team. When an offer is removed, table,
+desk and documents go, and what was told of it in the log stays as a tombstone.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from tokumei.core.errors import InputError
+from tokumei.core.errors import InputError, NotAllowed
+from tokumei.core.text import to_json
+from tokumei.exchange.desk import DeskFolder, entomb
 from tokumei.platform.accounts.models import User
-from tokumei.platform.errors import TooMany
-from tokumei.platform.exchange.desk_work import ATTACK, Wish
-from tokumei.platform.exchange.models import OfferState, PublishedOffer, exchange_folder
-from tokumei.platform.exchange.services.attacking import note_attack
-from tokumei.platform.exchange.services.desks import desk_of, leave, root_of, sources_of
-from tokumei.platform.exchange.services.offers import check_slug, check_standard, note_desk, save_new
-from tokumei.platform.files.shared import copy_of, local, share, unshare
+from tokumei.platform.exchange.desk_work import ATTACK, Wish, at_desk, desk_key
+from tokumei.platform.exchange.models import OPEN_STATES, OfferState, PublishedOffer, RequestState, exchange_folder
+from tokumei.platform.exchange.services.desks import changing_folder, desk_of, leave, root_of, sources_of
+from tokumei.platform.exchange.services.offers import check_slug, check_standard, note_desk, save_new, visible_offers
+from tokumei.platform.files.shared import copy_of, has_store, local, share, unshare
 from tokumei.platform.files.uploads import telling_full_disk
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import ChildAnswer
-from tokumei.platform.jobs.queue import begin
-from tokumei.platform.jobs.reasons import in_words
-from tokumei.platform.jobs.work import EXCHANGE, Work
+from tokumei.platform.jobs.queue import EXCHANGE, Work, begin, begin_again, in_words
+from tokumei.platform.messages import TooMany
 from tokumei.platform.teams.models import Team
+
+log = logging.getLogger("tokumei.exchange")
+ATTACKS = "attack"
+NIGHT = timedelta(hours=24)
+
+
+def start_attacks() -> int:
+    """Have every offer attacked that was not since last night, and give how many there are."""
+    due = visible_offers().filter(Q(attacked=None) | Q(attacked__lt=timezone.now() - NIGHT))
+    listed = list(due)
+    for published in listed:
+        # One job for each offer, which is done again every night.
+        begin_again(begin(ATTACKS, published.pk))
+    return len(listed)
+
+
+def note_attack(published: PublishedOffer, found: Mapping[str, Any]) -> None:
+    """Keep what an attack found; empty where there were too many combinations of values, `trouble` where it failed."""
+    now = timezone.now()
+    PublishedOffer.objects.filter(pk=published.pk).update(attacked=now, attack=dict(found))
+    published.refresh_from_db()
+    if found.get("proven"):
+        log.error("an offer proves a class below its k", extra={"facts": {"offer": published.slug}})
+
+
+def _ask_attack(job: Job) -> dict[str, Any]:
+    published = _offer(job)
+    given = [] if published.is_hosted else published.requests.filter(state=RequestState.SERVED).order_by("pk")
+    released = [
+        {"path": str(one.release_path), "levels": one.levels, "criterion": one.criterion}
+        for one in given
+        if one.release_path.is_file()
+    ]
+    return {"folder": str(published.folder), "released": released}
+
+
+def _write_attack(job: Job, found: dict[str, Any]) -> None:
+    note_attack(_offer(job), found)
+
+
+def _write_attack_faults(job: Job, answer: ChildAnswer) -> None:
+    note_attack(_offer(job), {"trouble": to_json(answer.said)})
+
+
+def _write_attack_failure(job: Job, failure: str) -> None:
+    note_attack(_offer(job), {"trouble": in_words(failure)})
+
+
+def _offer(job: Job) -> PublishedOffer:
+    return PublishedOffer.objects.get(pk=int(job.subject))
+
+
+ATTACK_WORK = Work(
+    "tokumei.platform.exchange.desk_work:attack",
+    EXCHANGE,
+    ask=_ask_attack,
+    write_result=_write_attack,
+    write_faults=_write_attack_faults,
+    write_failure=_write_attack_failure,
+)
+
 
 MAKE = "offer"
 MAKING_AT_ONCE = 2
@@ -154,10 +220,6 @@ def remove_files(published: PublishedOffer) -> None:
         unshare(each)
 
 
-def _offer(job: Job) -> PublishedOffer:
-    return PublishedOffer.objects.get(pk=int(job.subject))
-
-
 MAKE_WORK = Work(
     "tokumei.platform.exchange.desk_work:make",
     EXCHANGE,
@@ -187,3 +249,61 @@ def _store(upload: UploadedFile[Any], path: Path) -> None:
             handle.write(chunk)
         handle.flush()
         os.fsync(handle.fileno())
+
+
+KEPT = ("public.jsonl", "public.head.json")
+
+
+def remove_offer(published: PublishedOffer, user: User, *, typed: str) -> None:
+    """Remove an offer for good; who does it types its short name, since nothing brings it back.
+
+    Releases stay with those to whom they were given, and the team's registry still knows the people by keyed hashes: a
+    later offer of them is refused as before.
+    """
+    if typed.strip() != published.slug:
+        raise NotAllowed(_("Type the short name of the offer: it is removed for good."))
+    with transaction.atomic():
+        locked = PublishedOffer.objects.select_for_update().get(pk=published.pk)
+        if locked.state == OfferState.MAKING:
+            raise NotAllowed(_("The offer is being made. Wait until it is."))
+        if locked.state == OfferState.REMOVED:
+            return
+        with changing_folder(locked) as folder:
+            told = _entomb(locked, folder)
+            if has_store():
+                _remove_files(folder)
+        open_requests = locked.requests.filter(state__in=OPEN_STATES)
+        open_requests.update(state=RequestState.INVALID, problem=_("The offer was removed."), answered=timezone.now())
+        for name, value in told.items():
+            setattr(locked, name, value)
+        locked.state, locked.removed = OfferState.REMOVED, timezone.now()
+        locked.words, locked.trouble, locked.wanted, locked.attack = "", "", {}, {}
+        locked.save()
+        locked.trusted.all().delete()
+    if not has_store():
+        # Not before the row says so: what is gone cannot be brought back.
+        _remove_files(locked.place)
+    unshare(locked.table_place)
+    if locked.table_place.is_dir():
+        raise OSError(f"{locked.table_place} could not be removed")
+    published.refresh_from_db()
+    facts = {"offer": locked.slug, "by": user.pk, "log_lines": locked.log_lines, "log_hash": locked.log_hash}
+    log.warning("an offer was removed for good", extra={"facts": facts})
+
+
+def _entomb(published: PublishedOffer, folder: Path) -> dict[str, Any]:
+    """End the logs of a hosted desk; that of a desk at home ends where it was last received."""
+    if not published.is_hosted or not (folder / "private").is_dir():
+        return {}
+    with at_desk(folder):
+        head = entomb(DeskFolder(folder), desk_key(folder))
+    return {"log_lines": head.number, "log_hash": head.hash}
+
+
+def _remove_files(folder: Path) -> None:
+    """Remove all but the public log; what cannot be removed is an error, since its owner counts on it."""
+    for path in sorted(folder.iterdir()) if folder.is_dir() else []:
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name not in KEPT:
+            path.unlink()

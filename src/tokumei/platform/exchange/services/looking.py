@@ -1,4 +1,4 @@
-"""What everybody may look at: the audit of an offer, the disclosure, and what is odd among all offers."""
+"""What an offer tells: its audit, the disclosure, the watch over all offers, what its provider learns."""
 
 from __future__ import annotations
 
@@ -12,19 +12,28 @@ from pathlib import Path
 from typing import IO, Any
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from tokumei.core.chain import Link
-from tokumei.core.errors import TokumeiError
+from tokumei.core.errors import NotAllowed, TokumeiError
 from tokumei.data.files.keys import HEADER, fingerprint
-from tokumei.exchange.audit_log import LogHead, check_reaches
-from tokumei.exchange.desk import DeskFolder, commitment
-from tokumei.exchange.disclosure import Disclosed
-from tokumei.exchange.documents import read_json
-from tokumei.exchange.public_desk import PUBLIC_FILES, REVISIONS, verify_public
-from tokumei.exchange.watch import copies, partners, rows_of_first_release
+from tokumei.exchange.answer import CountedNode, Lesson, answers_until_tightening, lesson, steepened, table_c, tightened
+from tokumei.exchange.audit_log import Disclosed, LogHead, check_reaches
+from tokumei.exchange.desk import DeskFolder, commitment, revise
+from tokumei.exchange.documents import Criterion, read_json
+from tokumei.exchange.offer import Offer
+from tokumei.exchange.watch import PUBLIC_FILES, REVISIONS, copies, partners, rows_of_first_release, verify_public
+from tokumei.platform.exchange.desk_work import desk_key, facts_of
 from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, RequestState
-from tokumei.platform.exchange.services.offers import KEPT_BYTES, TIMES_IN_MEMORY, document_of, visible_offers
-from tokumei.platform.exchange.words import criterion_name, criterion_source
+from tokumei.platform.exchange.services.desks import changing_desk
+from tokumei.platform.exchange.services.offers import (
+    KEPT_BYTES,
+    TIMES_IN_MEMORY,
+    document_of,
+    note_desk,
+    visible_offers,
+)
+from tokumei.platform.exchange.trying import criterion_name, source_in_words
 
 # Offers are compared in pairs.
 MOST_WATCHED = 120
@@ -101,7 +110,7 @@ def disclosed(published: PublishedOffer) -> list[Disclosed]:
         }
         criterion = offer.criterion(request.criterion)
         day = timezone.localtime(request.answered).date().isoformat() if request.answered else ""
-        standard = f"{criterion_name(criterion)}, {criterion_source(criterion)}"
+        standard = f"{criterion_name(criterion)}, {source_in_words(criterion)}"
         told = _told(request)
         found.append(Disclosed(*(day, request.recipient, request.purpose, standard, criterion.k, groups, told)))
     return found
@@ -181,3 +190,70 @@ def release_rows(text: str, most: int = 20) -> tuple[list[str], list[list[str]],
 
     rows: list[Any] = list(csv.reader(io.StringIO(text)))
     return rows[0], rows[1 : most + 1], len(rows) - 1
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a provider learns from its answers at one criterion: how the formula did, and how a steeper one would."""
+
+    criterion: Criterion
+    before: Lesson
+    after: Lesson
+    # x_p: the most classes of a counted node that each formula allows.
+    before_x_p: int
+    after_x_p: int
+
+
+@dataclass(frozen=True)
+class Learning:
+    """Table C, what it teaches, and the revision that would come of it."""
+
+    offer: Offer
+    counted: Sequence[CountedNode]
+    learned: Sequence[Learned]
+    # How many answers are still to come before the formula may be made steeper; the times are fixed.
+    n_until: int
+
+
+def learn(published: PublishedOffer) -> Learning:
+    """Show how the formula of a hosted offer did on what was counted."""
+    desk = DeskFolder(published.folder)
+    offer, signed = desk.offer()
+    links = desk.private_log.read(signed.key)
+    counted = table_c(offer, links)
+    after = steepened(offer, counted, signed.digest, desk.source["secret"])
+    learned = [
+        Learned(
+            one,
+            before=lesson(offer, counted, one.k),
+            after=lesson(after, counted, one.k),
+            before_x_p=_most_allowed(offer, counted, one.k),
+            after_x_p=_most_allowed(after, counted, one.k),
+        )
+        for one in reversed(offer.criteria)
+    ]
+    return Learning(offer, counted, learned, answers_until_tightening(offer, links))
+
+
+def _most_allowed(offer: Offer, counted: Sequence[CountedNode], k: int) -> int:
+    return max((each.class_count for each in counted if offer.zone(each.node, k).zone == "allowed"), default=0)
+
+
+def tighten(published: PublishedOffer) -> None:
+    """Publish the formula that is due: steep enough to promise nothing that was counted and fails, or steeper."""
+    if not published.is_hosted:
+        raise NotAllowed(_("The provider's own process does this."))
+    with changing_desk(published) as desk:
+        offer, signed = desk.offer()
+        links = desk.private_log.read(signed.key)
+        if n_until := answers_until_tightening(offer, links):
+            raise NotAllowed(_("The formula is made steeper after %s more answers, and not before.") % n_until)
+        counted, secret = table_c(offer, links), desk.source["secret"]
+        # A vetted offer stays as it is, and its table need not be counted.
+        after = (
+            steepened(offer, counted, signed.digest, secret)
+            if offer.is_vetted
+            else tightened(offer, counted, signed.digest, secret, desk.same_table())
+        )
+        revise(desk, after, desk_key(desk.folder), is_tightened=True)
+        note_desk(published, facts_of(desk))

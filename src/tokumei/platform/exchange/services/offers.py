@@ -1,12 +1,17 @@
-"""Finding and publishing offers: the documents are checked here, and their files kept as the provider made them."""
+"""Finding and publishing offers: the documents are checked here, and their files kept as the provider made them.
+
+Offers in memory are bounded by bytes: what was not asked for longest goes first.
+"""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, Generic, TypeVar
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
@@ -16,25 +21,56 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
-from tokumei.data.files.atomic import write_text
+from tokumei.data.files.disk import write_text
 from tokumei.engines.class_counts import SIZE
 from tokumei.exchange.audit_log import HEAD
-from tokumei.exchange.criteria import Criterion
 from tokumei.exchange.desk import DeskFolder
-from tokumei.exchange.documents import Signed, parse_signed
+from tokumei.exchange.documents import Criterion, Signed, parse_signed
 from tokumei.exchange.offer import KIND, VERSION, Offer, offer_of, read_offer
 from tokumei.exchange.offering import read_release
-from tokumei.exchange.public_desk import REVISIONS, check_first_release, verify_public
+from tokumei.exchange.watch import REVISIONS, check_first_release, verify_public
 from tokumei.platform.accounts.models import User
-from tokumei.platform.errors import TooMany
-from tokumei.platform.exchange.bounded_cache import BoundedCache
 from tokumei.platform.exchange.desk_work import MOST_ATTRIBUTES, MOST_LABELS, words_of
 from tokumei.platform.exchange.models import OfferState, PublishedOffer
-from tokumei.platform.exchange.reading_apart import read_offer_apart, verify_log_apart
-from tokumei.platform.exchange.services.desks import changing_folder
+from tokumei.platform.exchange.services.desks import changing_folder, read_offer_apart, verify_log_apart
 from tokumei.platform.files.shared import share
 from tokumei.platform.files.uploads import telling_full_disk
+from tokumei.platform.messages import TooMany
 from tokumei.platform.teams.models import Team
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class BoundedCache(Generic[Key, Value]):
+    """Keeps values as long as their sizes fit; one that is too large for all of it is never kept."""
+
+    def __init__(self, *, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self.n_bytes = 0
+        self._kept: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Key, make: Callable[[], tuple[Value, int]]) -> Value:
+        """Return a cached value, or make and keep it with its size."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key][0]
+        # Made without the lock: others need not wait for it, and two who make it at once make the same.
+        value, size = make()
+        with self._lock:
+            if key not in self._kept and size <= self.most_bytes:
+                self._kept[key] = value, size
+                self.n_bytes += size
+            while self.n_bytes > self.most_bytes:
+                _, (_, freed) = self._kept.popitem(last=False)
+                self.n_bytes -= freed
+        return value
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
 
 LARGEST_OFFER = 4 * 1024 * 1024
 # An offer in memory is so many times its document; all that are kept take so much at most.

@@ -6,7 +6,7 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-import tokumei.platform.names
+import tokumei.platform.typed_text
 
 
 class Migration(migrations.Migration):
@@ -48,7 +48,9 @@ class Migration(migrations.Migration):
                 (
                     "slug",
                     models.CharField(
-                        max_length=40, validators=[tokumei.platform.names.check_short_name], verbose_name="short name"
+                        max_length=40,
+                        validators=[tokumei.platform.typed_text.check_short_name],
+                        verbose_name="short name",
                     ),
                 ),
                 ("display_name", models.CharField(max_length=60, verbose_name="display name")),

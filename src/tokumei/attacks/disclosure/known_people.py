@@ -1,0 +1,283 @@
+"""Attackers who know people: whether they find a record, learn that somebody is in the release, or learn a value.
+
+To learn a value is not to find a record; some attackers can rule sensitive values out beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from tokumei.attacks.attribute_inference import (
+    SensitiveRecords,
+    blind_chances,
+    infer,
+    infer_excluding,
+    n_open_values,
+    sensitive_column,
+    target_values,
+    true_values,
+)
+from tokumei.attacks.candidates import (
+    CandidateRecords,
+    Candidates,
+    Floats,
+    People,
+    classes_of,
+    control_people,
+    drawn_success,
+    n_own_fitting,
+    own_records,
+    share_of,
+    share_score,
+    target_people,
+)
+from tokumei.attacks.threat_model import ThreatModel, column_of
+from tokumei.core.errors import InputError
+from tokumei.core.score import Score
+from tokumei.core.seeds import generator
+from tokumei.core.text import Text
+from tokumei.hierarchies.label_semantics import Bools, Ints
+
+
+@dataclass(frozen=True)
+class RecordLinkage:
+    """Find the record of a person of whom some values are known.
+
+    Knowledge: the known columns of each person, or a share of these cells, and that the person is in the release. A
+    record fits if each known value is a leaf of its label. Aim: which record is theirs. Success: `certain` is the share
+    of people whom exactly one record fits, which is theirs; on an untouched copy that is the share of unique records.
+    `success` is the share whose record is drawn among those that fit; its expectation is at most 1/k if k-anonymity
+    holds for what is known. Baseline: drawing any record. The control is the share of people outside the release whom
+    exactly one record fits: it says how often being certain is a mistake. This is the prosecutor of El Emam and
+    Dankar (2008).
+
+    Example: of (f, 31), (f, 31), (m, 35) and (m, 38) the release is (f, 30-34), (f, 30-34), (m, *), (m, 38). Both women
+    fit two records, the man of 35 fits (m, *) alone, the man of 38 fits both men's: `certain` is 1/4, and a guess is
+    expected to find (1/2 + 1/2 + 1 + 1/2) / 4 = 5/8 of them.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
+        """Compare every known person with every record."""
+        table = threat_model.published.table
+        records = CandidateRecords.of(threat_model, table.frame, table.name)
+        n_fitting, n_own = _fitting(threat_model, seed)
+        is_certain = (n_fitting == 1) & (n_own == 1)
+        chances = n_own / np.maximum(n_fitting, 1)
+        others = control_people(threat_model, seed)
+        control = None
+        if others is not None:
+            control = share_of(Candidates(others, records).counts()[others.class_of] == 1)
+        _, own = own_records(threat_model.published, threat_model.targets, threat_model.original.n_rows)
+        # A person may have several records; nearly always it is one.
+        blind = len(own) / len(n_own) / table.n_rows
+        n_lost = int((n_own == 0).sum())
+        fitting = {"fewest_fitting": int(n_fitting.min()), "without_fitting_own": n_lost}
+        return {
+            "certain": share_score("certain", int(is_certain.sum()), len(is_certain), blind, control),
+            "success": drawn_success("success", chances, blind, purpose="record-linkage", seed=seed, inputs=fitting),
+        }
+
+    def risks(self, threat_model: ThreatModel, *, seed: int) -> Bools:
+        """Tell for each target whether exactly one record fits, which is theirs."""
+        n_fitting, n_own = _fitting(threat_model, seed)
+        found: Bools = (n_fitting == 1) & (n_own == 1)
+        return found
+
+
+def _fitting(threat_model: ThreatModel, seed: int) -> tuple[Ints, Ints]:
+    """Count for each target the records that fit, and their own among them."""
+    table = threat_model.published.table
+    people, records = target_people(threat_model, seed), CandidateRecords.of(threat_model, table.frame, table.name)
+    owners, own = own_records(threat_model.published, threat_model.targets, threat_model.original.n_rows)
+    return Candidates(people, records).counts()[people.class_of], n_own_fitting(people, records, owners, own)
+
+
+# Chances are sums of shares, which rounding may leave a hair off.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Presence:
+    """Infer who of a population is in the release.
+
+    Knowledge: the known columns of everybody in the population. Aim: whether each of them is in the release. A record
+    is as likely any of the people that fit it, so a person's chance to be in is the sum, over the classes that fit, of
+    released records over people that fit. Success: `success` is the share of the population, in the release or not, of
+    whom the likelier answer is right; `certain` is the share of released people whose chance is 1. Baseline: one answer
+    for all, the better one. The least and the largest chance, which δ-presence bounds, are among the inputs (Nergiz,
+    Atzori and Clifton 2007).
+
+    Example: of a population of two women and four men, one woman and three men are released by sex. A woman's chance is
+    1/2, so women are said to be out, which is right for one; a man's is 3/4, so men are said to be in, which is right
+    for three. That is 4 of 6, as many as if all were said to be in: this release tells nothing.
+    """
+
+    needs: ClassVar[tuple[str, ...]] = ("population",)
+
+    def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
+        """Work out the chance of everybody in the population, and answer."""
+        if threat_model.population is None or not threat_model.population.height:
+            raise InputError.of("a population, which tells who might be in the release")
+        table, everybody = threat_model.published.table, threat_model.population
+        known = threat_model.known_mask(everybody.height, "population", seed)
+        people, records = (
+            People.of(threat_model, everybody, "population", known),
+            CandidateRecords.of(threat_model, table.frame, table.name),
+        )
+        chances = presence_chances(people, records)[people.class_of]
+        is_in = members(threat_model, everybody, seed)
+        n_right = int(((chances > 0.5 + ROUNDING) == is_in).sum())
+        n_in = int(is_in.sum())
+        blind = max(n_in, len(is_in) - n_in) / len(is_in)
+        inputs = {"least": float(chances.min()), "largest": float(chances.max())}
+        certain = int((chances[is_in] >= 1 - ROUNDING).sum())
+        return {
+            "success": share_score("success", n_right, len(is_in), blind, inputs=inputs),
+            "certain": share_score("certain", certain, n_in),
+        }
+
+
+def presence_chances(people: People, records: CandidateRecords) -> Floats:
+    """Return for each class of people the chance that one of them is in the release."""
+    candidates = Candidates(people, records)
+    n_fitting = np.zeros(records.n_classes)
+    for classes, fitting in candidates.matrices():
+        n_fitting += people.sizes[classes] @ fitting
+    shares = records.sizes / np.maximum(n_fitting, 1)
+    chances = np.zeros(len(people.indices))
+    for classes, fitting in candidates.matrices():
+        chances[classes] = fitting @ shares
+    # Where records were changed, a class may have more of them than people fit it.
+    return np.minimum(chances, 1.0)
+
+
+def members(threat_model: ThreatModel, everybody: pl.DataFrame, seed: int) -> Bools:
+    """Guess who of the population is in the release: as many of each kind as the release has.
+
+    Nobody can tell people apart whose known values are equal, so it does not matter who of them it is.
+    """
+    released = threat_model.original.frame[threat_model.targets]
+    columns = []
+    for column in threat_model.known_columns:
+        vocabulary = threat_model.vocabulary(column)
+        theirs = vocabulary.indices(column_of(everybody, column, "population"), file="population")
+        columns.append(np.concatenate([theirs, vocabulary.indices(released[column])]))
+    first, class_of = classes_of(columns, everybody.height + released.height)
+    ours, wanted = class_of[: everybody.height], np.bincount(class_of[everybody.height :], minlength=len(first))
+    missing = np.flatnonzero(wanted > np.bincount(ours, minlength=len(first)))
+    if len(missing):
+        row = int(np.flatnonzero(class_of[everybody.height :] == missing[0])[0])
+        values = ", ".join(str(released[column][row]) for column in threat_model.known_columns)
+        raise InputError.of("a population that holds everybody in the release", file="population", value=values)
+    order = generator(seed, "members").permutation(everybody.height)
+    order = order[np.argsort(ours[order], kind="stable")]
+    rank: Ints = np.empty(everybody.height, np.int64)
+    starts = np.searchsorted(ours[order], np.arange(len(first)))
+    rank[order] = np.arange(everybody.height) - starts[ours[order]]
+    return rank < wanted[ours]
+
+
+@dataclass(frozen=True)
+class Homogeneity:
+    """Learn a person's sensitive value from the records that fit, without finding the person's own.
+
+    Knowledge: as of record linkage. Aim: the sensitive value. Success: `certain` is the share of people of whom all
+    fitting records tell the same value, and it is theirs. `success` is the share whose value is guessed by the most
+    frequent value of the fitting records; of several one is drawn. Baseline: the most frequent value of the whole
+    release. Control: the same guesses for people who are not in the release; what these give away is what the release
+    says of everybody alike, and only the rest comes from being in it. Machanavajjhala et al. 2007 answer it by
+    ℓ-diversity.
+
+    Example: the release says (f, 30-34, flu), (f, 30-34, flu), (m, 35-39, flu), (m, 35-39, cold) of four people. Of
+    both women it tells the value, so `certain` is 1/2; the men's two values are drawn between, and (1 + 1 + 1/2 + 1/2)
+    / 4 = 3/4 of the guesses are expected to be right. Guessing flu for all is right for three of four as well.
+    """
+
+    sensitive: str = field(default="", metadata={"help": "Column to learn; the only sensitive one if none is named."})
+
+    needs: ClassVar[tuple[str, ...]] = ("sensitive",)
+
+    def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
+        """Look at the values of the records that fit each person."""
+        column = sensitive_column(threat_model, self.sensitive)
+        released, people = SensitiveRecords.of(threat_model, column), target_people(threat_model, seed)
+        values = target_values(threat_model, column)
+        inferred = infer(released, people, values)
+        blind = float(blind_chances(released, values).mean())
+        certain = share_score("certain", int(inferred.is_certain.sum()), len(values), inputs={"sensitive": column})
+        success = drawn_success("success", inferred.chances, blind, purpose="homogeneity", seed=seed)
+        others = control_people(threat_model, seed)
+        if others is not None and threat_model.control is not None:
+            theirs = infer(released, others, true_values(threat_model, column, threat_model.control, "control"))
+            certain = replace(certain, control=share_of(theirs.is_certain))
+            success = replace(success, control=float(theirs.chances.mean()))
+        return {"certain": certain, "success": success}
+
+    def risks(self, threat_model: ThreatModel, *, seed: int) -> Bools:
+        """Tell for each target whether the value is certain."""
+        column = sensitive_column(threat_model, self.sensitive)
+        released, people = SensitiveRecords.of(threat_model, column), target_people(threat_model, seed)
+        return infer(released, people, target_values(threat_model, column)).is_certain
+
+
+# Who can rule out more than that needs no release.
+MOST_EXCLUDED = 100
+
+
+@dataclass(frozen=True)
+class BackgroundKnowledge:
+    """Learn a person's sensitive value by ruling out values that are known not to be theirs.
+
+    Knowledge: as of record linkage, and for each person some sensitive values that are not theirs, drawn by the seed
+    among all others that the release has. Aim: the sensitive value. Success: `certain` is the share of people of whom
+    one value is left, and it is theirs; `at_worst` among its inputs is that share if the values ruled out were chosen
+    to do most harm, which ℓ-diversity keeps at 0 while ℓ is larger than the values ruled out plus one. `success` is the
+    share whose value is guessed by the most frequent value left. Baseline: the most frequent value of the whole release
+    (Machanavajjhala et al. 2007).
+
+    Example: four people share one class and have flu, flu, cold and cough. Ruling out one value leaves two, ruling out
+    two leaves each their own alone: with `excludes` = 1 `certain` is 0, with 2 it is 1. A label of several values is
+    narrowed too: `{flu;cold}` without cold is flu.
+    """
+
+    sensitive: str = field(default="", metadata={"help": "Column to learn; the only sensitive one if none is named."})
+    excludes: int = field(default=1, metadata={"help": "Sensitive values ruled out for each person, 0 or more."})
+
+    needs: ClassVar[tuple[str, ...]] = ("sensitive",)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.excludes <= MOST_EXCLUDED:
+            raise InputError.of(
+                Text("a whole number from {n} to {m:,}", n=0, m=MOST_EXCLUDED), option="excludes", value=self.excludes
+            )
+
+    def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
+        """Look at the values that are left of the records that fit each person."""
+        column = sensitive_column(threat_model, self.sensitive)
+        released, people = SensitiveRecords.of(threat_model, column), target_people(threat_model, seed)
+        values = target_values(threat_model, column)
+        inferred = infer_excluding(released, people, values, self.excludes, purpose="background-knowledge", seed=seed)
+        n_open, is_possible = n_open_values(released, people, values)
+        # The own value must be among those that fit, else ruling out the others leaves nothing.
+        at_worst = float(((n_open <= self.excludes + 1) & is_possible).mean())
+        blind = float(blind_chances(released, values).mean())
+        inputs = {"sensitive": column, "at_worst": at_worst}
+        return {
+            "certain": share_score("certain", int(inferred.is_certain.sum()), len(values), inputs=inputs),
+            "success": drawn_success("success", inferred.chances, blind, purpose="background-knowledge", seed=seed),
+        }
+
+    def risks(self, threat_model: ThreatModel, *, seed: int) -> Bools:
+        """Tell for each target whether their own value alone is left."""
+        column = sensitive_column(threat_model, self.sensitive)
+        released, people = SensitiveRecords.of(threat_model, column), target_people(threat_model, seed)
+        values = target_values(threat_model, column)
+        chosen: dict[str, Any] = {"purpose": "background-knowledge", "seed": seed}
+        return infer_excluding(released, people, values, self.excludes, **chosen).is_certain

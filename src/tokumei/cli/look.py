@@ -1,0 +1,261 @@
+"""Commands that look at a table as it stands: `tokumei inspect`, `count`, `predict` and `audit`.
+
+They tell what a file holds and the roles that its columns may have, the classes of some columns on any engine, the k of
+nodes without counting them, and every safety measure with whether what was stated holds.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tokumei.cli.options import (
+    CautionOption,
+    EngineOption,
+    ForceOption,
+    HierarchiesOption,
+    LargestOption,
+    NNodesOption,
+    RuleOption,
+    SeedOption,
+    SourceArgument,
+    level_pairs,
+    names,
+    reads_tables,
+)
+from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
+from tokumei.cli.request import HierarchyOption, asks, hierarchies_of
+from tokumei.core.errors import InputError
+from tokumei.core.result import Answer
+from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.tasks.request import Requirements
+
+
+@reads_tables
+def inspect(
+    file: SourceArgument,
+    out: Annotated[Path | None, typer.Option("--out", metavar="PAGE.html", help="Write one page with figures.")] = None,
+    job: Annotated[
+        Path | None, typer.Option("--job", metavar="JOB.toml", help="Write a job file to edit and run.")
+    ] = None,
+    seed: SeedOption = 0,
+    force: ForceOption = False,
+    reading: Reading = AS_IT_IS,
+    json: JsonFlag = False,
+) -> None:
+    """Describe each column: what it is, which single people out, and which roles they may have.
+
+    Roles are suggested with their reasons; nothing is changed. The job file is that of `tokumei job new`.
+
+    Example: tokumei inspect patients.csv --out patients.html --job job.toml
+    """
+    from tokumei.data.files.disk import write_text
+    from tokumei.data.files.outputs import guarded
+    from tokumei.tasks.inspect_table import inspect as look
+    from tokumei.tasks.job_writing import table_template
+
+    with (
+        showing_progress(),
+        guarded({"--out": out, "--job": job}, inputs=[file], pages=["--out"], force=force) as drafts,
+    ):
+        found = look(file, seed=seed, reading=reading)
+        if out is not None:
+            found.page().write(drafts["--out"])
+        if job is not None:
+            write_text(drafts["--job"], table_template(found, Path(file), reading, beside=job.parent))
+    show(found.written_to(out or job), json=json)
+
+
+@reads_tables
+def count(
+    file: SourceArgument,
+    by: Annotated[str, typer.Option("--by", metavar="A,B,…", help="Columns whose classes are counted.")],
+    levels: Annotated[
+        list[str] | None, typer.Option("--levels", metavar="A=1,B=2", help="Generalize columns to a level first.")
+    ] = None,
+    hierarchies: HierarchiesOption = None,
+    engine: EngineOption = "local",
+    reading: Reading = AS_IT_IS,
+    json: JsonFlag = False,
+) -> None:
+    """Count the classes of some columns: how many there are, the smallest (k), and the rows that are alone.
+
+    Example: tokumei count adult.csv --by sex,age --levels age=2 --hierarchies hierarchies/
+    """
+    from tokumei.engines.count import count_classes
+    from tokumei.hierarchies.files import read_hierarchies
+
+    columns = names(by, "--by")
+    wanted = level_pairs(levels or [])
+    if wanted and hierarchies is None:
+        raise InputError.of("--hierarchies DIR, which --levels needs")
+    for name in wanted:
+        if name not in columns:
+            raise InputError.of(f"a column of --by: {', '.join(columns)}", option="--levels", value=name)
+    recodings = []
+    if hierarchies is not None:
+        found = read_hierarchies(hierarchies, wanted)
+        recodings = [found[name].recoding(level) for name, level in wanted.items()]
+    started = time.perf_counter()
+    with showing_progress():
+        counts = count_classes(file, columns, recodings=recodings, engine=engine, reading=reading)
+    result: dict[str, Any] = {
+        "rows": counts.n_rows,
+        "classes": counts.n_classes,
+        "k": counts.k,
+        "unique": counts.n_unique,
+        "seconds": round(time.perf_counter() - started, 4),
+    }
+    show(Answer(result), json=json)
+
+
+# More nodes than this are summed up, not listed, unless asked for.
+LISTED = 40
+
+
+@reads_tables
+def predict(
+    file: SourceArgument,
+    qi: Annotated[str, typer.Option("--qi", metavar="A,B,…", help="The quasi-identifiers.")],
+    hierarchies: HierarchiesOption = None,
+    hierarchy: HierarchyOption = None,
+    method: Annotated[
+        str | None, typer.Option("--method", help="Only this predictor: see 'tokumei parts predictor'.")
+    ] = None,
+    levels: Annotated[
+        list[str] | None, typer.Option("--levels", metavar="A=1,B=2", help="Only this node; all nodes if not given.")
+    ] = None,
+    k: Annotated[int, typer.Option("--k", min=1, help="The k that a release must have.")] = 2,
+    rule: RuleOption = "low",
+    largest: LargestOption = None,
+    n_nodes: NNodesOption = None,
+    caution: CautionOption = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Nodes to list.")] = LISTED,
+    engine: EngineOption = "local",
+    reading: Reading = AS_IT_IS,
+    json: JsonFlag = False,
+) -> None:
+    """Predict the k of nodes from few counts, and compare it with the k that counting gives.
+
+    Example: tokumei predict people.csv --qi sex,age,prefecture --hierarchies hierarchies --k 10
+    """
+    from tokumei.tasks.predict_table import predict_source
+
+    with showing_progress():
+        result = predict_source(
+            file,
+            names(qi, "--qi"),
+            k=k,
+            method=method,
+            levels=None if levels is None else level_pairs(levels),
+            limit=limit,
+            hierarchies=hierarchies_of(hierarchies, hierarchy),
+            rule=rule,
+            largest=largest,
+            n_nodes=n_nodes,
+            caution=caution,
+            engine=engine,
+            reading=reading,
+        )
+    show(result, json=json)
+
+
+NOTHING = Requirements()
+
+
+@reads_tables
+@asks(Requirements)
+def audit(
+    file: SourceArgument,
+    qi: Annotated[
+        str,
+        typer.Option(
+            "--qi",
+            metavar="A,B,…",
+            help="The quasi-identifiers: what others may know. With --against, FILE and each of its files have classes "
+            "by those that they have.",
+        ),
+    ],
+    sensitive: Annotated[
+        str | None, typer.Option("--sensitive", metavar="A,B,…", help="The columns others want to learn.")
+    ] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--against",
+            metavar="FILE",
+            help="An earlier release or another table of the same people, to see what comparing gives away; "
+            "repeatable. Whose each row is must be told by --id, --rows or --in-order.",
+        ),
+    ] = None,
+    person: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            metavar="COLUMN",
+            help="Says whose each row is, in all files: your own secret copy of the releases. A person may have "
+            "several rows. Used for --against only.",
+        ),
+    ] = None,
+    rows: Annotated[
+        Path | None,
+        typer.Option("--rows", metavar="FILE", help="The row of the original behind each row of FILE, counted from 1."),
+    ] = None,
+    against_rows: Annotated[
+        list[Path] | None,
+        typer.Option("--against-rows", metavar="FILE", help="The rows of each --against, in order; repeatable."),
+    ] = None,
+    in_order: Annotated[
+        bool, typer.Option("--in-order", help="Row n of all files is the same person, as after --keep-order.")
+    ] = False,
+    hierarchies: HierarchiesOption = None,
+    request: Requirements = NOTHING,
+    original: Annotated[
+        str | None,
+        typer.Option(
+            "--original",
+            metavar="FILE",
+            help="What the release was made of: what compares a class with all rows is held against both.",
+        ),
+    ] = None,
+    recipe: Annotated[
+        Path | None,
+        typer.Option("--recipe", metavar="FILE", help="How the release was made: a promise that is void fails."),
+    ] = None,
+    threshold: Annotated[float, typer.Option("--threshold", help="Records with a larger risk are counted.")] = 0.2,
+    engine: EngineOption = "local",
+    reading: Reading = AS_IT_IS,
+    json: JsonFlag = False,
+) -> None:
+    """Measure how safe a table is as it stands; exit 1 if a stated requirement fails.
+
+    With --against, the k of --k must also hold for all releases together: by sequential-k, or by multi-r-k-anonymity
+    where a person has several rows in one of them.
+
+    Example: tokumei audit release.csv --qi sex,age --sensitive illness --k 5 --l-diversity illness=3
+    """
+    from tokumei.tasks.audit_releases import Matching
+    from tokumei.tasks.audit_table import audit_source
+
+    with showing_progress():
+        result = audit_source(
+            file,
+            names(qi, "--qi"),
+            names(sensitive, "--sensitive") if sensitive else [],
+            request,
+            name=file,
+            against=against or [],
+            matching=Matching(person, rows, against_rows or [], in_order),
+            original=original,
+            recipe=recipe,
+            threshold=threshold,
+            hierarchies=hierarchies,
+            engine=engine,
+            reading=reading,
+        )
+    show(result, json=json)
+    if not result.holds:
+        raise typer.Exit(EXIT_CHECK_FAILED)

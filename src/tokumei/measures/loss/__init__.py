@@ -1,1 +1,0 @@
-"""What a generalized table lost, one measure a file."""

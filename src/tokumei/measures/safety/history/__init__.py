@@ -1,1 +1,0 @@
-"""What a released history promises, one measure a file."""

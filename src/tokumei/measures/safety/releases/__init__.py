@@ -1,1 +1,0 @@
-"""What several releases of the same people promise together, one measure a file."""

@@ -1,1 +1,0 @@
-"""What a released table promises beside its original, one measure a file."""

@@ -1,0 +1,255 @@
+"""Steps, which change the rows of a history and keep its customers, and the pseudonyms that these get at last.
+
+A step leaves the customers' names to whoever comes last; pseudonyms in their place are the last thing that happens to
+every history. They live for some months, or for the whole time. The plainest step puts categories in the place of
+articles.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tokumei.core.errors import InputError, PromiseBroken
+from tokumei.core.registry import part_name
+from tokumei.core.seeds import generator
+from tokumei.data.history import History, free_prefix, period_of
+from tokumei.data.release import Recipe, Release
+from tokumei.hierarchies.files import read_hierarchy, roll_up
+
+MAP_COLUMNS = ["customer", "period", "pseudonym"]
+
+
+def customer_periods(history: History) -> pl.DataFrame:
+    """List the months in which each customer bought something: columns customer and period, in order."""
+    columns = ["customer", "period"]
+    return history.frame.with_columns(period=history.period).select(columns).drop_nulls().unique().sort(columns)
+
+
+def release_under_pseudonyms(history: History, lives: pl.DataFrame, *, recipe: Recipe, seed: int) -> Release:
+    """Put one pseudonym for each life in place of the customers; rows keep their order.
+
+    | customer | period | life |
+    |----------|--------|------|
+    | 12352    | 24133  | 0    |
+    | 12352    | 24134  | 1    |
+
+    `lives` names for each customer and month the life whose pseudonym stands there: numbers from 0 without a gap.
+    Invoices get new names, too: whoever has a receipt, or the shop's books, would find its row by the number.
+    """
+    if lives.select("period", "life").is_duplicated().any():
+        raise PromiseBroken("Two customers would share a pseudonym in one month.")
+    names = _names(lives["life"].n_unique(), history, seed)
+    named_lives = lives.with_columns(pseudonym=names.gather(lives["life"])).select(MAP_COLUMNS)
+    rows = history.frame.with_columns(period=period_of(pl.col("date")))
+    named = rows.join(named_lives, on=["customer", "period"], how="left", maintain_order="left")
+    released = _with_new_invoices(named.with_columns(customer=pl.col("pseudonym")), seed)
+    return Release(
+        frame=released.select(history.frame.columns),
+        recipe=recipe,
+        rows=pl.Series("row", np.arange(history.n_rows)),
+        pseudonyms=named.select(MAP_COLUMNS).drop_nulls().unique().sort(MAP_COLUMNS),
+    )
+
+
+def _with_new_invoices(named: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """Name each invoice anew under each pseudonym, so that none joins two of them; one number for all tells nothing."""
+    invoices = named["invoice"].drop_nulls()
+    if invoices.n_unique() <= 1:
+        return named
+    own = named.select("customer", "invoice").drop_nulls().unique().sort("customer", "invoice")
+    names = _in_random_order("B", own.height, invoices.cast(pl.String), seed, "invoices")
+    renamed = named.join(own.with_columns(new=names), on=["customer", "invoice"], how="left", maintain_order="left")
+    return renamed.with_columns(invoice=pl.col("new").cast(named.schema["invoice"])).drop("new")
+
+
+def _names(n: int, history: History, seed: int) -> pl.Series:
+    return _in_random_order("P", n, history.kept["customer"], seed, "pseudonyms").alias("pseudonym")
+
+
+def _in_random_order(letter: str, n: int, taken: pl.Series, seed: int, purpose: str) -> pl.Series:
+    """Draw n names in random order, all of one length so that the length reveals nothing."""
+    numbers = generator(seed, purpose).permutation(n) + 1
+    width = len(str(n))
+    # No pseudonym may be anybody's id.
+    prefix = free_prefix(letter, taken)
+    return pl.Series([f"{prefix}{number:0{width}d}" for number in numbers], dtype=pl.String)
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A history after a step, with the row of the history before that each row came from (missing if made up)."""
+
+    history: History
+    rows: pl.Series
+    # What the step decided on its way, to be told with the release.
+    found: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(self.rows) != self.history.n_rows:
+            raise ValueError("rows must name one row before for each row after")
+
+
+class HistoryStep(ABC):
+    """A method that changes rows: one step of a pipeline.
+
+    A step keeps the customers, so that any number of steps can follow each other; a pipeline ends with a method
+    that names them. Alone, a step releases each customer under one pseudonym for the whole time.
+    """
+
+    @abstractmethod
+    def change(self, history: History, *, seed: int) -> Changed:
+        """Change the rows; customers keep their ids and rows stay in their month."""
+
+    def check_promise(self, released: History) -> None:  # noqa: B027 - Most steps promise nothing to recount.
+        """Recount on a finished release what the step promises; PromiseBroken if it does not hold."""
+
+    def anonymize(self, original: History, *, seed: int) -> Release:
+        """Change the rows and give every customer one pseudonym for the whole time."""
+        changed = self.change(original, seed=seed)
+        recipe = replace(recipe_of(self, seed), found=changed.found)
+        release = name_for_the_whole_time(changed.history, recipe=recipe, seed=seed)
+        self.check_promise(History(release.frame))
+        return replace(release, rows=changed.rows)
+
+
+def name_for_the_whole_time(history: History, *, recipe: Recipe, seed: int) -> Release:
+    """Release each customer under one pseudonym."""
+    lives = customer_periods(history).with_columns(life=pl.col("customer").rank("dense") - 1)
+    return release_under_pseudonyms(history, lives, recipe=recipe, seed=seed)
+
+
+def without_rows(history: History, is_deleted: npt.NDArray[np.bool_]) -> Changed:
+    """Delete rows: they stay in their place, missing in every column."""
+    frame = history.frame.with_columns(pl.when(~pl.Series(is_deleted)).then(pl.all()))
+    return Changed(History(frame, history.name), all_rows(history))
+
+
+def all_rows(history: History) -> pl.Series:
+    """Count up the rows of a history, for a step that neither adds nor moves any."""
+    return pl.Series("row", np.arange(history.n_rows, dtype=np.int64))
+
+
+def recipe_of(method: Any, seed: int) -> Recipe:
+    """Write the recipe of a registered method."""
+    return Recipe(part_name(method), asdict(method), seed)
+
+
+@dataclass(frozen=True)
+class RollUp(HistoryStep):
+    """Put the category of each item in its place, by an item hierarchy.
+
+    | original, released at level 0 | level 1   | level 2 |
+    |-------------------------------|-----------|---------|
+    | green tea                     | tea       | drinks  |
+    | orange juice                  | juice     | drinks  |
+
+    The hierarchy is a file as for tables: a line an item, the item first and what it is called at each level after it.
+    Without one, the category of an item is its first characters, two as in the contests. Dates, prices and quantities
+    stay as they are.
+    """
+
+    hierarchy: str | None = field(
+        default=None,
+        metadata={
+            "help": "File of the item hierarchy; none: items are cut to their first characters.",
+            "is_file": True,
+        },
+    )
+    level: int = field(default=1, metadata={"help": "Level of the hierarchy, 0 for the items themselves."})
+    characters: int = field(default=2, metadata={"help": "First characters that are kept without a hierarchy."})
+
+    def change(self, history: History, *, seed: int) -> Changed:  # noqa: ARG002 - Nothing is drawn.
+        """Roll the items up."""
+        if self.characters < 1:
+            raise InputError.of("one character or more", option="characters", value=self.characters)
+        if self.level < 0:
+            raise InputError.of("0 or more", option="level", value=self.level)
+        if self.hierarchy is not None:
+            return Changed(roll_up(history, read_hierarchy(self.hierarchy, "item"), self.level), all_rows(history))
+        kinds = history.frame.with_columns(pl.col("item").str.slice(0, self.characters))
+        return Changed(History(kinds, history.name) if self.level else history, all_rows(history))
+
+
+@dataclass(frozen=True)
+class Pseudonyms:
+    """Name customers by pseudonyms that change whenever they have lived their time.
+
+    | original            | released, lifetime 1 |
+    |---------------------|----------------------|
+    | 12352, 2011/2/16    | P0731, 2011/2/16     |
+    | 12352, 2011/3/1     | P0288, 2011/3/1      |
+
+    Invoices are named anew under each pseudonym, since a receipt's number tells whose row it is; all other cells stay
+    as they are. Pseudonyms are numbered in random order, so that they tell neither the customer nor which of them
+    belong together. With a risk limit, a life that is too easily found is halved, and its halves again, down to one
+    month. The risk of a life is the chance that an attacker who knows each row with the chance `known` knows at least
+    one and places it: with u customers who bought the same quantity on the same day, a known row is placed with the
+    chance 1/u.
+    """
+
+    lifetime: int = field(default=1, metadata={"help": "Months a pseudonym lives, counted from the first month."})
+    risk_limit: float | None = field(
+        default=None, metadata={"help": "Halve lives found with a greater chance, 0 to 1; none: all live equally long."}
+    )
+    known: float = field(default=0.25, metadata={"help": "Share of the rows an attacker knows, for the risk limit."})
+
+    def anonymize(self, original: History, *, seed: int) -> Release:
+        """Replace the customers of a history; rows keep their order."""
+        self.check_options()
+        first = original.periods[0] if original.periods else 0
+        cells = customer_periods(original).with_columns(
+            start=(pl.col("period") - first) // self.lifetime * self.lifetime, length=pl.lit(self.lifetime, pl.Int32)
+        )
+        if self.risk_limit is not None:
+            cells = _halve_risky_lives(cells, _log_safety(original, self.known), first, self.risk_limit)
+        lives = cells.with_columns(life=pl.struct("customer", "start").rank("dense").cast(pl.Int64) - 1)
+        return release_under_pseudonyms(original, lives, recipe=recipe_of(self, seed), seed=seed)
+
+    def check_options(self) -> None:
+        """Refuse options beyond their ends."""
+        if self.lifetime < 1:
+            raise InputError.of("at least one month", option="lifetime", value=self.lifetime)
+        if self.risk_limit is not None and not 0 <= self.risk_limit <= 1:
+            raise InputError.of("a chance from 0 to 1", option="risk_limit", value=self.risk_limit)
+        if not 0 <= self.known <= 1:
+            raise InputError.of("a share from 0 to 1", option="known", value=self.known)
+
+
+def _log_safety(history: History, known: float) -> pl.DataFrame:
+    """Return for each customer and month the logarithm of the chance that no row of it is known and placed.
+
+    Logarithms add up, so that the safety of a life is the sum over its months.
+    """
+    alike = pl.col("customer").n_unique().over("date", "quantity")
+    rows = history.frame.with_columns(period=history.period).filter(pl.col("customer").is_not_null())
+    return (
+        rows.with_columns(log_safety=(1 - known / alike).log())
+        .group_by("customer", "period", maintain_order=True)
+        .agg(pl.col("log_safety").sum())
+    )
+
+
+def _halve_risky_lives(cells: pl.DataFrame, log_safety: pl.DataFrame, first: int, limit: float) -> pl.DataFrame:
+    """Halve the lives of more than one month that are found with a chance above the limit, until none is left."""
+    cells = cells.join(log_safety, on=["customer", "period"], how="left", maintain_order="left")
+    half = (pl.col("length") + 1) // 2
+    is_late = pl.col("period") - first >= pl.col("start") + half
+    while True:
+        # The sum is rounded, since the order of adding must not decide at the limit.
+        risk = 1 - pl.col("log_safety").sum().over("customer", "start").round(12).exp()
+        is_halved = cells.select((risk > limit) & (pl.col("length") > 1)).to_series()
+        if not is_halved.any():
+            return cells
+        cells = cells.with_columns(
+            start=pl.when(is_halved & is_late).then(pl.col("start") + half).otherwise("start"),
+            length=pl.when(is_halved & is_late)
+            .then(pl.col("length") - half)
+            .otherwise(pl.when(is_halved).then(half).otherwise("length")),
+        )

@@ -1,1 +1,0 @@
-"""Ways to find a generalization of a table, one a file."""

@@ -1,1 +1,0 @@
-"""What methods share that publish counts, not rows."""

@@ -1,1 +1,0 @@
-"""What programs can do: one kind of work a file."""

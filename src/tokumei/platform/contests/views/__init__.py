@@ -1,1 +1,0 @@
-"""The pages of contests: one kind of visit a file."""

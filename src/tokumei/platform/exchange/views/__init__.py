@@ -1,1 +1,0 @@
-"""The pages of the exchange: one kind of visit a file."""

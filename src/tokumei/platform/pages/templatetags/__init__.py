@@ -1,1 +1,0 @@
-"""Filters of shared pages."""

@@ -1,0 +1,302 @@
+"""What the file gives away, what is asked of the release, releases to choose from, and having one made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from tokumei.attacks.registry import HISTORY_ATTACKS
+from tokumei.core.errors import InputError
+from tokumei.core.registry import part_options
+from tokumei.methods.history.steps import HistoryStep
+from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
+from tokumei.platform.access import UserRequest, access
+from tokumei.platform.messages import describe_error
+from tokumei.platform.workbench import drawing, editing, services
+from tokumei.platform.workbench import folder as files
+from tokumei.platform.workbench.file_views import edited, find, frame
+from tokumei.platform.workbench.models import Piece
+from tokumei.platform.workbench.words import (
+    attack_lines,
+    exactness_in_words,
+    interval_in_words,
+    knowledge_in_words,
+    number_lines,
+    of_measures,
+    says,
+    singled_out_lines,
+    step_in_words,
+    title_of,
+)
+
+SETS_SHOWN = 6
+# In the order of the page: the usual ones first.
+USUAL_ATTACKS = ("exact-match", "jaccard", "linkage", "row-counts", "tfidf")
+USUAL = ("optimal", "mondrian", "ola", "incognito", "datafly")
+
+
+@access("user", of=find, methods="GET POST")
+def risk(request: UserRequest, piece: Piece) -> HttpResponse:
+    """Show what the file gives away as it stands, and take of how many people it is a sample."""
+    found = files.read(piece.folder, files.RISK)
+    if request.method == "POST":
+        if found is None or piece.kind != "table":
+            raise Http404
+        return edited(request, piece, editing.set_population(request.POST), "workbench:risk", "workbench:risk")
+    shown = frame(request, piece)
+    if found is not None:
+        shown |= _table_risk(found) if piece.kind == "table" else _history_risk(found)
+        # What is still looked for comes by itself, as the hierarchies did before.
+        shown["is_attacked"] = services.busy_job(piece, whole=True) is not None and not shown["busy"]
+    return render(request, "workbench/risk.html", shown)
+
+
+def _table_risk(found: Mapping[str, Any]) -> dict[str, Any]:
+    audit, sizes = found["audit"], found["sizes"]
+    rows = [
+        (f"{low:,}" if low == high else f"{low:,}–{high:,}", float(n), f"{n:,} ({n / max(1, audit['rows']):.0%})")
+        for low, high, n in sizes
+    ]
+    alone = found.get("alone", {})
+    by_column = sorted(alone.get("by_column", {}).items(), key=lambda one: -one[1])
+    return {
+        "audit": audit,
+        "sizes": drawing.bars(rows, title=_("Rows by the size of their class"), kind="risk"),
+        "numbers": number_lines(of_measures(audit["measures"])),
+        "sets": found.get("sets", [])[:SETS_SHOWN],
+        "by_column": drawing.bars(
+            [(name, share, f"{share:.0%}") for name, share in by_column],
+            title=_("Columns that single out"),
+            kind="risk",
+        ),
+        "population": next((one["population"] for one in found.get("threat_models", []) if "population" in one), None),
+        "attackers": [_attacker_shown(one) for one in found.get("threat_models", [])],
+        "tried": attack_lines(found["attacks"]) if "attacks" in found else None,
+        "linked": _linked(found.get("attacks", [])),
+        "singled_out": singled_out_lines(found["attacks"]) if "attacks" in found else [],
+        "share_alone": f"{audit['unique'] / max(1, audit['rows']):.0%}",
+    }
+
+
+def _linked(attacks: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
+    """Show the share of people whom record linkage finds with certainty; None where it was not tried."""
+    certain = next((one["scores"].get("certain") for one in attacks if one["attack"] == "record-linkage"), None)
+    return None if certain is None else {"value": f"{certain['value']:.1%}", "said": interval_in_words(certain)}
+
+
+def _attacker_shown(one: Mapping[str, Any]) -> dict[str, Any]:
+    bound = "≤ " if one.get("is_bound") else ""
+    shares = {key: f"{bound}{one[key]:.1%}" if key in one else "–" for key in ("highest", "mean", "above")}
+    return (
+        {"title": title_of(one["name"]), "says": says(one["name"])}
+        | shares
+        | {
+            "name": one["name"],
+            "population": one.get("population"),
+            "share_alone": None if one.get("share_alone") is None else f"{one['share_alone']:.0%}",
+        }
+    )
+
+
+def _history_risk(found: Mapping[str, Any]) -> dict[str, Any]:
+    attackers = found.get("attackers", [])
+    rows = [(knowledge_in_words(one["knows"]), one["measured"], f"{one['measured']:.1%}") for one in attackers]
+    return {
+        "facts": found["facts"],
+        "attackers": drawing.bars(rows, title=_("Chance to find a customer by what is known"), kind="risk", label=290),
+        "worst": max(attackers, key=lambda one: one["measured"], default=None),
+        "unicity": [_curve_shown(one) for one in found.get("unicity", [])],
+        "is_over": "attackers" in found,
+    }
+
+
+def _curve_shown(one: Mapping[str, Any]) -> dict[str, Any]:
+    return {"knows": exactness_in_words(one["knows"]), "shares": [f"{share:.0%}" for share in one["singled_out"]]}
+
+
+@access("user", of=find, methods="GET POST")
+def protect(request: UserRequest, piece: Piece) -> HttpResponse:
+    """Take what is asked of the release and by which methods; then have it made, or releases tried."""
+    shown = frame(request, piece)
+    if shown["look"] is None:
+        return render(request, "workbench/protect.html", shown)
+    job = files.job_of(piece.folder)
+    sensitive = [name for name, role in job.get("roles", {}).items() if role == editing.SENSITIVE]
+    if request.method == "POST":
+        is_table = piece.kind == "table"
+        change = editing.set_goal(request.POST, sensitive) if is_table else editing.set_pipeline(request.POST)
+        try:
+            services.edit(piece, change)
+        except InputError as error:
+            messages.error(request, describe_error(error))
+            return redirect("workbench:protect", piece=piece.key)
+        wants_frontier = "try" in request.POST
+        services.start(piece, services.FRONTIER if wants_frontier else services.RELEASE)
+        return redirect("workbench:protect" if wants_frontier else "workbench:see", piece=piece.key)
+    shown |= _goal_shown(job, sensitive) if piece.kind == "table" else _pipeline_shown(job)
+    shown |= _frontier_shown(files.read(piece.folder, files.FRONTIER), piece)
+    return render(request, "workbench/protect.html", shown)
+
+
+def _goal_shown(job: Mapping[str, Any], sensitive: list[str]) -> dict[str, Any]:
+    asked = job.get("requirements", {})
+    chosen = [one["name"] for one in job.get("method", [])] or ["optimal"]
+    listed = [*USUAL, *(name for name in TABLE_ANONYMIZERS if name not in USUAL)]
+    return {
+        "k": asked.get("k", 5),
+        "suppress": f"{100 * asked.get('suppress', 0):g}",
+        "sensitive": [
+            {
+                "name": name,
+                "l": asked.get("l_diversity", {}).get(name, 1),
+                "t": asked.get("t_closeness", {}).get(name, 0),
+                "number": number,
+            }
+            for number, name in enumerate(sensitive)
+        ],
+        "are_tight": any(one.get("ranges") == "tight" for one in job.get("method", [])),
+        "methods": [_method_shown(name, name in chosen) for name in listed if _is_ready(name) or name in chosen],
+    }
+
+
+def _is_ready(name: str) -> bool:
+    """Whether a method needs no option that only somebody can give, and releases rows of people."""
+    part = TABLE_ANONYMIZERS.get(name)
+    return not hasattr(part, "perturb") and not any(option.is_required for option in part_options(part))
+
+
+def _method_shown(name: str, is_chosen: bool) -> dict[str, Any]:
+    doc = (TABLE_ANONYMIZERS.get(name).__doc__ or "").strip().splitlines()[0]
+    return {"name": name, "says": doc, "is_chosen": is_chosen, "is_usual": name in USUAL}
+
+
+def _pipeline_shown(job: Mapping[str, Any]) -> dict[str, Any]:
+    methods = job.get("method") or [{"name": "pseudonyms"}]
+    steps = {one["method"]: one for one in editing.steps_of(methods[0])}
+    parts = {name: HISTORY_ANONYMIZERS.get(name) for name in HISTORY_ANONYMIZERS}
+    threat = (job.get("threat") or [{}])[0]
+    return {
+        "steps": [_step_shown(name, steps) for name, part in parts.items() if issubclass(part, HistoryStep)],
+        "naming": [_step_shown(name, steps) for name, part in parts.items() if not issubclass(part, HistoryStep)],
+        "share": f"{100 * threat.get('share', 0.25):g}",
+        "attacks": [
+            {
+                "name": name,
+                "title": title_of(name),
+                "says": says(name),
+                "is_chosen": name in threat.get("attacks", []),
+                "is_usual": name in USUAL_ATTACKS,
+            }
+            for name in HISTORY_ATTACKS
+        ],
+    }
+
+
+def _step_shown(name: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    part, given = HISTORY_ANONYMIZERS.get(name), chosen.get(name, {})
+    options = []
+    for option in (one for one in part_options(part) if not one.is_file):
+        value = given.get(option.name, None if option.is_required else option.default)
+        options.append(
+            {
+                "field": f"{name}.{option.name}",
+                "label": option.name.replace("_", " "),
+                "help": option.help,
+                "is_flag": option.type is bool,
+                "is_on": value is True,
+                "value": "" if value is None else value,
+            }
+        )
+    doc = (part.__doc__ or "").strip().splitlines()[0]
+    return {"name": name, "says": doc, "is_chosen": name in chosen, "options": options}
+
+
+def _frontier_shown(found: Mapping[str, Any] | None, piece: Piece) -> dict[str, Any]:
+    if found is None:
+        return {}
+    releases = found["releases"]
+    # Of a table rows are counted; of a history attacks are tried.
+    y_name = _("rows drawn rightly") if piece.kind == "table" else _("people found")
+    drawn = drawing.frontier(releases, title=_("Use lost against people found"), x_name=_("use lost"), y_name=y_name)
+    listed = [
+        one
+        | {
+            "loss_said": None if one.get("loss") is None else f"{one['loss']:.1%}",
+            "found_said": None if one.get("found") is None else f"{one['found']:.2%}",
+            "suppress_said": f"{one['suppress']:.0%}" if "suppress" in one else "",
+        }
+        for one in releases
+    ]
+    return {
+        "frontier": drawn,
+        "releases": listed,
+        "left_out": found.get("left_out", {}),
+        "loss_name": found["loss_name"],
+    }
+
+
+@access("user", of=find, methods="POST")
+def frontier(request: UserRequest, piece: Piece) -> HttpResponse:
+    """Try releases by the job file as it stands."""
+    services.start(piece, services.FRONTIER)
+    return redirect("workbench:protect", piece=piece.key)
+
+
+@access("user", of=find, methods="POST")
+def choose(request: UserRequest, piece: Piece) -> HttpResponse:
+    """Take one of the releases that were tried into the job file, and have it made."""
+    releases = (files.read(piece.folder, files.FRONTIER) or {}).get("releases", [])
+    number = request.POST.get("release", "")
+    if not number.isdecimal() or len(number) > 4 or not 0 < int(number) <= len(releases):
+        raise Http404
+    chosen = releases[int(number) - 1]
+
+    def change(found: dict[str, Any]) -> None:
+        if "pipeline" in chosen:
+            found["method"] = [editing.as_method(chosen["pipeline"])]
+            return
+        asked = found.setdefault("requirements", {})
+        asked["k"], asked["suppress"] = chosen["k"], chosen["suppress"]
+        known = {one["name"]: one for one in found.get("method", [])}
+        found["method"] = [known.get(chosen["method"], {"name": chosen["method"]})]
+        others = [one for one in found.get("bound", []) if one.get("of") not in ("k", "prosecutor-risk")]
+        found["bound"] = [
+            {"of": "k", "least": chosen["k"]},
+            {"of": "prosecutor-risk", "most": 1 / chosen["k"]},
+            *others,
+        ]
+
+    services.edit(piece, change)
+    services.start(piece, services.RELEASE)
+    return redirect("workbench:see", piece=piece.key)
+
+
+@access("user", of=find, methods="POST")
+def run(request: UserRequest, piece: Piece) -> HttpResponse:
+    """Have the release made by the job file as it stands; one that was cancelled goes on."""
+    if files.read(piece.folder, files.LOOK) is None:
+        raise Http404
+    services.start(piece, services.RELEASE)
+    return redirect("workbench:see", piece=piece.key)
+
+
+@access("user", of=find, methods="POST")
+def cancel(request: UserRequest, piece: Piece) -> HttpResponse:
+    """End what is under way."""
+    services.cancel(piece)
+    return redirect("workbench:protect", piece=piece.key)
+
+
+@access("user", of=find)
+def state(request: UserRequest, piece: Piece) -> JsonResponse:
+    """Return how far work is, for the page's script."""
+    busy = services.busy_job(piece, whole="whole" in request.GET)
+    if busy is None:
+        return JsonResponse({"is_final": True})
+    told = {key: busy.progress.get(key) for key in ("done", "total")}
+    return JsonResponse({"is_final": False, "says": step_in_words(busy), "progress": told | {"step": ""}})

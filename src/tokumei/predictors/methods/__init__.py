@@ -1,1 +1,0 @@
-"""The predictors, one a file."""

@@ -1,0 +1,3 @@
+"""Figures and pages that show results."""
+
+from __future__ import annotations

@@ -1,0 +1,218 @@
+"""The pages of a dossier on a table: what was done, what it promises, who is at risk, what use is left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from tokumei.attacks.registry import SinglingOut, singling_out_of
+from tokumei.reports.figures import bar_figure, grouped_bar_figure
+from tokumei.reports.history_dossier import (
+    add_attacks,
+    add_bounds,
+    add_decision,
+    add_law_and_evidence,
+    add_preparations,
+    add_use,
+    attack_words,
+    new_document,
+)
+from tokumei.reports.page import Document
+
+RISKS = (
+    *("k-anonymity", "uniques", "prosecutor-risk", "prosecutor-risk-mean", "journalist-risk", "marketer-risk"),
+    "mean-class-size",
+)
+MOST_SHARES = 6
+# What stands for a missing value among those of a column.
+MISSING = "(missing)"
+# More bars than this are read more easily in a table.
+MOST_BARS = 8
+
+
+def table_document(dossier: Mapping[str, Any], *, language: str = "en") -> Document:
+    """Write the pages of a dossier; everything on them was counted again on the released rows."""
+    document = new_document(dossier, language)
+    found = dossier["results"]
+    _first_page(document, dossier, found)
+    _done(document, found)
+    _promises(document, found, dossier["bounds"])
+    _classes(document, found)
+    _risks(document, found)
+    add_attacks(document, found["attacks"])
+    _use(document, found)
+    _left_out(document, found)
+    add_law_and_evidence(document, dossier)
+    return document
+
+
+def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+    """Add what the person who decides has to know, a sentence each."""
+    n_rows, k = found["before"]["rows"], found["after"]["k"]
+    known = [name for name, role in found["roles"].items() if role == "quasi-identifier"]
+    document.heading("For the person who decides")
+    document.paragraph(
+        "{released} of {rows} rows are released, anonymized by {method}; {left} are left out, and so are all columns "
+        "without a role and all that identify people.",
+        released=found["profile"]["released"],
+        rows=n_rows,
+        method=document.say(found["chosen"]),
+        left=n_rows - found["profile"]["released"],
+    )
+    document.paragraph(
+        "Counted: k = {k}. Every released row shares what others may know ({known}) with {others} other rows or more; "
+        "in the original, {alone} rows shared it with no other.",
+        k=k,
+        known=", ".join(known),
+        others=k - 1,
+        alone=found["before"]["unique"],
+    )
+    if found.get("ranges") == "tight":
+        document.paragraph(
+            "Ranges of numbers are tight: both ends of each are values of people in the group, so that some of them "
+            "can be singled out. The option ranges=grid hides the ends."
+        )
+    if found.get("gives_away"):
+        document.paragraph(found["gives_away"])
+    for one in singling_out_of(found["attacks"]):
+        _singling_out(document, one)
+    scores = [(a, kind, s) for a in found["attacks"] for kind, s in a["scores"].items() if kind == "success"]
+    if scores:
+        attack, _, score = max(scores, key=lambda one: one[2]["value"])
+        document.paragraph(
+            "The strongest attack that was tried ({attack}, by {who}) is right for {share} of "
+            "people, where blind guessing "
+            "is for {blind}.",
+            attack=attack_words(document, attack),
+            who=document.say(attack["threat"]),
+            share=f"{score['value']:.1%}",
+            blind="–" if score.get("baseline") is None else f"{score['baseline']:.1%}",
+        )
+    else:
+        document.paragraph("No attack was tried, so nothing is known of who could be found.")
+    document.paragraph(
+        "The release lost {loss} of its detail by {name}, where 0 is nothing and 1 is all.",
+        loss=found["loss"],
+        name=document.say(found["loss_name"]) if found.get("loss_name") else "–",
+    )
+    add_decision(document, dossier)
+
+
+def _singling_out(document: Document, one: SinglingOut) -> None:
+    """Say how often labels single somebody out by an attack that looked for that, or why it was not measured."""
+    if one.attack is None or one.found is None or one.low is None or one.high is None:
+        why = document.say(one.why or "no attack looked for people whom labels single out")
+        document.paragraph("Attacked: whether labels single people out was not measured, since {why}.", why=why)
+        return
+    document.paragraph(
+        "Attacked: by {attack}, the end of a range fits exactly one person in {found} of the cases (95 % interval "
+        "{low} to {high}); any value of the same ranges does in {blind}. Criterion against singling out: {finding}.",
+        attack=attack_words(document, one.attack),
+        found=f"{one.found:.1%}",
+        low=f"{one.low:.1%}",
+        high=f"{one.high:.1%}",
+        blind="–" if one.blind is None else f"{one.blind:.1%}",
+        finding=document.say(one.finding),
+    )
+
+
+def _done(document: Document, found: Mapping[str, Any]) -> None:
+    document.heading("What was done")
+    add_preparations(document, found.get("prepared", []))
+    rows = []
+    for name, role in found["roles"].items():
+        became = found["profile"]["columns"].get(name)
+        level = (found.get("levels") or {}).get(name)
+        is_changed = role == "quasi-identifier" and level != 0
+        said = "not released" if became is None else "generalized" if is_changed else "released as it was"
+        rows.append([name, document.say(role), document.say(said), "–" if level is None else level])
+    document.table(["column", "role", "what became of it", "level"], rows, "The columns and what became of them.")
+    if found["methods"]:
+        ways = [
+            [document.say(one["method"]), one.get("loss"), one.get("k"), one.get("error", "")]
+            for one in found["methods"]
+        ]
+        head = ["method", "loss", "k", "why not"]
+        document.table(head, ways, "The methods that were tried; the least loss was taken.")
+
+
+def _promises(document: Document, found: Mapping[str, Any], bounds: list[Mapping[str, Any]]) -> None:
+    document.heading("What it promises, recounted")
+    add_bounds(document, found["after"]["requirements"], bounds)
+
+
+def _classes(document: Document, found: Mapping[str, Any]) -> None:
+    document.heading("How large classes are")
+    sizes = found["profile"]["class_sizes"]
+    labels = sorted({*sizes["before"], *sizes["after"]}, key=lambda label: int(label.split("-")[0]))
+    if sizes["after"]:
+        points = pl.DataFrame({"size": list(sizes["after"]), "rows": list(sizes["after"].values())})
+        title = document.say("rows in classes of that size")
+        document.figure(bar_figure(points, x="rows", y="size", x_title=title), "Rows by the size of their class.")
+    rows = [[label, sizes["before"].get(label, 0), sizes["after"].get(label, 0)] for label in labels]
+    document.table(
+        ["class size", "rows before", "rows after"], rows, "Rows by the size of their class, before and after."
+    )
+
+
+def _risks(document: Document, found: Mapping[str, Any]) -> None:
+    document.heading("Who is at risk")
+    before, after = (found[side]["measures"]["classes"] for side in ("before", "after"))
+    told = [name for name in RISKS if name in before and name in after]
+    rows = [[document.say(name), before[name]["value"], after[name]["value"]] for name in told]
+    document.table(["measure", "before", "after"], rows, "Risks: prosecutor, journalist and marketer.")
+    estimated = found["profile"].get("population_uniques")
+    if estimated:
+        document.paragraph(
+            "Of a population of {n} people, {before} are estimated to be alone by the original's "
+            "columns and {after} by the "
+            "release's (Pitman's model, Hoshino 2001).",
+            **estimated,
+        )
+    else:
+        document.paragraph("How many are alone in the whole population was not estimated: its size is not in the job.")
+    document.table(
+        ["row of the original", "rows in its class", "risk"],
+        [[str(one["row"]), one["class"], one["risk"]] for one in found["profile"]["riskiest"]],
+        "The riskiest records that remain. This page leads to people, so keep it to yourself.",
+    )
+
+
+def _use(document: Document, found: Mapping[str, Any]) -> None:
+    """Show every measure, and of each column the commonest values before and after, side by side."""
+    document.heading("What use is left")
+    add_use(document, found["use"])
+    sides = (document.say("before"), document.say("after"))
+    for name, one in found["profile"]["columns"].items():
+        before, after = one["before"]["shares"], one["after"]["shares"]
+        values = list(dict.fromkeys([*list(before)[:MOST_SHARES], *list(after)[:MOST_SHARES]]))
+        listed = [[_label(document, value), before.get(value, 0.0), after.get(value, 0.0)] for value in values]
+        if values and len(values) <= MOST_BARS:
+            points = pl.DataFrame(
+                {
+                    "group": [row[0] for row in listed for _ in sides],
+                    "series": [*sides] * len(values),
+                    "value": [float(share) for row in listed for share in row[1:]],
+                }
+            )
+            drawn = grouped_bar_figure(points, x_title=name, y_title=document.say("share of rows"))
+            document.figure(drawn, "Shares of rows by value, before and after.")
+        document.table([name, "share before", "share after"], listed, "The commonest values before and after.")
+
+
+def _label(document: Document, value: str) -> str:
+    return document.say(value) if value == MISSING else value
+
+
+def _left_out(document: Document, found: Mapping[str, Any]) -> None:
+    document.heading("Who was left out")
+    hit = found["profile"]["left_out"]
+    if not hit:
+        document.paragraph("No small group lost a row.")
+        return
+    rows = [[one["column"], one["value"], one["rows"], one["left_out"]] for one in hit]
+    document.table(
+        ["column", "value", "rows", "left out"], rows, "Small groups of which rows are left out, the hardest hit first."
+    )
