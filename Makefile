@@ -10,7 +10,7 @@ PORT ?= 8000
 # Bytecode is kept, or each of the hundreds of processes that tests start would compile all that it imports.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
 	$(BIN)/python -m pytest -n 4 --dist loadfile
-QUICK := $(addprefix tests/,core data hierarchies measures predictors methods attacks report tasks cli)
+QUICK := $(addprefix tests/,core data hierarchies measures predictors engines methods attacks reports inspection contest exchange tasks cli)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
 

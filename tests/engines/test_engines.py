@@ -15,8 +15,8 @@ from tests.cases import has_many
 from tokumei.core.errors import InputError
 from tokumei.data.files.formats import read_frame
 from tokumei.engines.class_counts import Recoding
+from tokumei.engines.connect import connect
 from tokumei.engines.count import count_classes, write_recoded
-from tokumei.engines.engine import connect
 
 TEXTS = st.none() | st.sampled_from(["a", "b", "é", "東京", "a b", "with,comma", 'with"quote', "c'd", "NULL", "\\N"])
 ROW = st.tuples(

@@ -11,8 +11,8 @@ import pytest
 
 from tokumei.engines import count, spark
 from tokumei.engines.class_counts import Recoding
+from tokumei.engines.connect import connect
 from tokumei.engines.count import count_classes, write_recoded
-from tokumei.engines.engine import connect
 from tokumei.engines.writing import SIZE
 
 LABELS = Recoding("town", pl.Series(["a", "b", "c"]), pl.Series(["A", "A", "C"]))

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from tests.journey.commands import tokumei_here
 
+from tokumei.engines.connect import connect
 from tokumei.engines.count import write_recoded
-from tokumei.engines.engine import connect
 from tokumei.tasks.table_release import uniqueness_on
 
 NOTE = "came on foot with a cough and went home the same day, number {}"

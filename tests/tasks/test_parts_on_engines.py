@@ -17,7 +17,7 @@ from tokumei.core.errors import InputError
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.engines.class_counts import ClassCounts
-from tokumei.engines.engine import connect
+from tokumei.engines.connect import connect
 from tokumei.measures.safety.class_sizes import KAnonymity
 from tokumei.methods.local.encoding import encode_classes
 from tokumei.methods.local.splitting import Splitting, first_cut, split_groups

@@ -87,7 +87,7 @@ def anonymize_history(
     """
     from tokumei.data.files.histories import TABLE, form_of, form_of_release
     from tokumei.data.files.outputs import guarded
-    from tokumei.engines.engine import check_engine
+    from tokumei.engines.connect import check_engine
     from tokumei.tasks.anonymize_history import anonymize_history as anonymize
     from tokumei.tasks.anonymize_history import generalizes, steps_of
     from tokumei.tasks.histories import history_of, release_sections
@@ -150,7 +150,7 @@ def _plan(
 ) -> None:
     """Estimate what anonymizing on an engine would take."""
     from tokumei.data.files.outputs import check_outputs
-    from tokumei.engines.engine import check_engine
+    from tokumei.engines.connect import check_engine
     from tokumei.tasks.long_work import plan_history
 
     if engine == "local":

@@ -22,7 +22,8 @@ from tokumei.data.files.formats import PARQUET, format_of, is_glob, reading_besi
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import Table
 from tokumei.engines.class_counts import ClassCounts, ClassRecoding, Recoding, no_label, read_as
-from tokumei.engines.engine import NO_LABEL, Engine, Relation, WritePlan, connect
+from tokumei.engines.connect import connect
+from tokumei.engines.engine import NO_LABEL, Engine, Relation, WritePlan
 from tokumei.engines.local import LocalEngine, LocalRelation
 from tokumei.engines.writing import SIZE, combinations_of, with_types
 

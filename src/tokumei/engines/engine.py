@@ -1,12 +1,4 @@
-"""Where counting happens, chosen by name or address, and long work that is kept piece after piece.
-
-| engine                  | what a source is                                                     |
-|-------------------------|----------------------------------------------------------------------|
-| `local`                 | a frame, or a CSV or Parquet file, scanned and not loaded            |
-| `duckdb`                | the same, counted by DuckDB; `duckdb://FILE` opens its tables        |
-| `spark`, `spark://…`    | the same, counted by Spark, here or on a cluster                     |
-| `postgresql://…`        | a table of that database, or a file or frame that is copied there    |
-| any other Ibis address  | a table there                                                        |
+"""What an engine is asked for, and long work that is kept piece after piece.
 
 Work is kept without knowing who will go on with it. Whoever may be broken off writes `with keeping(source, folder,
 n_rows): …`. Reading that source then leaves what it counted, slice after slice of its rows, in the folder, and takes
@@ -25,7 +17,6 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from tokumei.core.errors import InputError, MissingExtra, nearest
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.engines.class_counts import ClassRecoding, Recoding
 
@@ -86,7 +77,6 @@ def kept_work(source: str) -> KeptWork | None:
     return work if work is not None and work.source == source else None
 
 
-NAMED = ("local", "duckdb", "spark")
 # Stands for a value without a label until the count is back. The private-use character keeps it apart from labels.
 NO_LABEL = "\ue000no label"
 
@@ -160,36 +150,6 @@ class Engine(AbstractContextManager["Engine"], Protocol):
 
     def open(self, source: Any, reading: Reading = AS_IT_IS) -> Relation:
         """Open a frame, a file or the name of a table."""
-
-
-def connect(engine: str | Engine = "local") -> Engine:
-    """Return the engine of a name or address."""
-    if not isinstance(engine, str):
-        return engine
-    if engine == "local":
-        from tokumei.engines.local import LocalEngine
-
-        return LocalEngine()
-    check_engine(engine)
-    from tokumei.engines.remote import connect_remote
-
-    return connect_remote(engine)
-
-
-def check_engine(engine: str) -> None:
-    """Refuse a name that is no engine's, and one whose packages are not installed."""
-    if engine not in NAMED and "://" not in engine:
-        near = nearest(engine, NAMED)
-        hint = f"'{near}'" if near else f"{', '.join(NAMED)} or an address such as postgresql://host/database"
-        raise InputError.of(f"an engine: {hint}", option="engine", value=engine)
-    extra = "spark" if engine.startswith(("spark", "sc:")) else "engine"
-    try:
-        import ibis  # noqa: F401
-
-        if extra == "spark":
-            import pyspark  # noqa: F401
-    except ModuleNotFoundError:
-        raise MissingExtra(f"The engine '{engine}'", extra) from None
 
 
 def without_password(address: str) -> str:

@@ -37,33 +37,8 @@ from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.text_bytes import find_encoding, is_utf8
 from tokumei.data.frames import as_frame
 from tokumei.engines.class_counts import ClassRecoding, Recoding
-from tokumei.engines.engine import NO_LABEL, WritePlan, kept_work, name_of_part, without_password
+from tokumei.engines.engine import NO_LABEL, WritePlan, kept_work, name_of_part
 from tokumei.engines.writing import write_made
-
-
-def connect_remote(address: str) -> RemoteEngine:
-    """Connect to an engine by name or address; what goes wrong is an InputError without the password."""
-    kinds: dict[str, type[RemoteEngine]] = {
-        "duckdb": DuckDBEngine,
-        "postgresql": PostgresEngine,
-        "postgres": PostgresEngine,
-    }
-    kind = kinds.get(address.partition(":")[0], RemoteEngine)
-    if address == "spark" or address.startswith(("spark://", "sc://")):
-        from tokumei.engines.spark import SparkEngine
-
-        kind = SparkEngine
-    try:
-        return kind.connect(address)
-    except (InputError, ImportError):
-        raise
-    except Exception as error:  # noqa: BLE001 - each driver has its own errors, and none may reach the user raw.
-        reason = str(error).strip().splitlines()
-        raise InputError.of(
-            f"an engine that answers ({reason[0] if reason else type(error).__name__})",
-            option="engine",
-            value=without_password(address),
-        ) from None
 
 
 @dataclass(frozen=True)

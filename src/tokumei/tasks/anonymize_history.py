@@ -32,8 +32,9 @@ from tokumei.data.files.reading import Reading
 from tokumei.data.files.released_histories import published_text, write_generalized, write_pairs, write_pseudonyms
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
+from tokumei.engines.connect import connect
 from tokumei.engines.draws import drawn_numbers
-from tokumei.engines.engine import connect, without_password
+from tokumei.engines.engine import without_password
 from tokumei.engines.engine_history import EngineHistory, open_history
 from tokumei.engines.staging import as_history_columns, stage_history
 from tokumei.hierarchies.files import item_hierarchy

@@ -28,8 +28,8 @@ from tokumei.data.history import History
 from tokumei.data.release import Recipe
 from tokumei.data.table import Table, check_column
 from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.connect import connect
 from tokumei.engines.count import count_beside, count_classes
-from tokumei.engines.engine import connect
 from tokumei.measures.audit import Audit, audit
 from tokumei.measures.requirement import Requirement, in_words
 from tokumei.measures.safety.class_sizes import population_uniques

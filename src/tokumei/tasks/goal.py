@@ -14,8 +14,8 @@ from tokumei.core.text import Text, counted
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import check_column
 from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.connect import connect
 from tokumei.engines.count import count_beside, count_relation, most_classes
-from tokumei.engines.engine import connect
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.leaves import are_numbers
 from tokumei.measures.losses import LOSSES, Loss

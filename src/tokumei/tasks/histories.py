@@ -37,7 +37,7 @@ from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.released_histories import cells_of, write_generalized, write_pairs, write_pseudonyms
 from tokumei.data.history import History
 from tokumei.data.release import GeneralizedHistory, Recipe, Release
-from tokumei.engines.engine import check_engine, connect
+from tokumei.engines.connect import check_engine, connect
 from tokumei.engines.engine_history import EngineHistory, open_history, open_in_place
 from tokumei.engines.staging import stage_history
 

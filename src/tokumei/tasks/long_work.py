@@ -40,8 +40,9 @@ from tokumei.data.files.disk import is_gzip, remove_folder
 from tokumei.data.files.formats import PARQUET, TEXT_SUFFIXES, format_of, is_glob, part_files, scan_frame
 from tokumei.data.files.reading import Reading
 from tokumei.data.table import check_column
+from tokumei.engines.connect import connect
 from tokumei.engines.count import CLASS_BYTES, MOST_SENT, most_along, most_classes, most_combinations
-from tokumei.engines.engine import connect, without_password
+from tokumei.engines.engine import without_password
 from tokumei.engines.writing import SIZE
 from tokumei.methods.history.delete import Delete
 from tokumei.methods.history.dummies import Dummies

@@ -25,8 +25,9 @@ from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import check_single
 from tokumei.data.table import Table, check_column
 from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.connect import connect
 from tokumei.engines.count import TooManyClasses, count_along, most_classes
-from tokumei.engines.engine import connect, keeping, without_password
+from tokumei.engines.engine import keeping, without_password
 from tokumei.methods.local.on_engine import IN_PARTS, WrittenRelease, write_in_parts, write_regrouped
 from tokumei.methods.perturbing.microaggregate import Microaggregate
 from tokumei.methods.perturbing.rows_on_engine import ChangedRows, write_microaggregated

@@ -24,6 +24,7 @@ from tokumei.data.files.formats import scan_frame
 from tokumei.data.files.reading import Reading
 from tokumei.data.release import Recipe
 from tokumei.engines.class_counts import ClassCounts, ClassRecoding
+from tokumei.engines.connect import connect
 from tokumei.engines.count import (
     TooManyClasses,
     column_names,
@@ -34,7 +35,7 @@ from tokumei.engines.count import (
     write_recoded,
     write_relation,
 )
-from tokumei.engines.engine import Relation, WritePlan, connect
+from tokumei.engines.engine import Relation, WritePlan
 from tokumei.engines.writing import write_shuffled
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.requirement import Requirement, population_of, sees_whole_release

@@ -26,8 +26,8 @@ from tokumei.core.seeds import DRAWN_BY, fresh_seed, generator, key_of
 from tokumei.data.files.disk import atomic_path
 from tokumei.data.files.reading import Reading
 from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.connect import connect
 from tokumei.engines.draws import Draws, beside, either, number, place, whole_number
-from tokumei.engines.engine import connect
 from tokumei.engines.item_sets import Ints
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.methods.perturbing.masking import BlockSwap, Sample

@@ -25,8 +25,8 @@ from tokumei.data.files.formats import is_glob, scan_frame, write_file_or_folder
 from tokumei.data.files.reading import Reading
 from tokumei.data.release import Recipe
 from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.connect import connect
 from tokumei.engines.count import column_names, count_classes, with_histograms
-from tokumei.engines.engine import connect
 from tokumei.engines.item_sets import Ints
 from tokumei.engines.writing import write_shuffled
 from tokumei.hierarchies.hierarchy import Hierarchy
