@@ -8,10 +8,10 @@ import pkgutil
 import pytest
 
 from tokumei.contest import editions
-from tokumei.contest.fault_words import found_in_japanese, in_japanese, sentence_in_japanese
 from tokumei.core.errors import Fault
 from tokumei.core.text import Text, choice_of, counted
 from tokumei.data.files.strict import StrictFile
+from tokumei.reports.japanese import expected_in_japanese, found_in_japanese, sentence_in_japanese
 
 
 def test_every_column_of_every_editions_files_has_words_in_japanese() -> None:
@@ -23,11 +23,11 @@ def test_every_column_of_every_editions_files_has_words_in_japanese() -> None:
     ]
     expected = {kind.expected for file in files for kind in file.types.values()}
     assert len(expected) > 10
-    assert [one for one in expected if in_japanese(Fault(one)) is None] == []
+    assert [one for one in expected if expected_in_japanese(Fault(one)) is None] == []
 
 
 def test_braces_of_a_set_are_no_place_for_a_parameter() -> None:
-    said = in_japanese(
+    said = expected_in_japanese(
         Fault("an item of 1 to 9 upper-case letters or digits, a set {a;b;…} of 1 to 100 different ones, or *")
     )
     assert said is not None
@@ -52,7 +52,7 @@ def test_braces_of_a_set_are_no_place_for_a_parameter() -> None:
     ],
 )
 def test_faults_of_any_file_are_said_in_japanese(fault: Fault, said: str) -> None:
-    assert in_japanese(fault) == said
+    assert expected_in_japanese(fault) == said
 
 
 def test_what_a_check_found_is_said_in_japanese_and_cells_are_left_alone() -> None:

@@ -28,7 +28,6 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
 )
 from tests.platform.sites import upload
 
-from tokumei.contest.fault_words import found_in_japanese
 from tokumei.core.errors import Fault, InputError, NotAllowed
 from tokumei.core.text import Text
 from tokumei.platform.accounts.models import User
@@ -38,6 +37,7 @@ from tokumei.platform.contests.services.news import sweep_uploads
 from tokumei.platform.jobs.child import faults_of
 from tokumei.platform.messages import TooMany
 from tokumei.platform.teams.models import Team
+from tokumei.reports.japanese import found_in_japanese
 
 pytestmark = pytest.mark.django_db
 

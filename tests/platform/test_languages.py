@@ -10,9 +10,10 @@ import pytest
 from django.test import Client
 from tests.platform.conftest import LogIn
 
+from tokumei.core import catalogue
+from tokumei.core.catalogue import Message
 from tokumei.platform import translations
 from tokumei.platform.accounts.models import User
-from tokumei.platform.translations import Message
 
 ENGLISH, JAPANESE = "How a contest goes", "コンテストの流れ"
 PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|%[sd]|\{\w*\}")
@@ -71,8 +72,8 @@ def test_language_that_is_unknown_or_leads_elsewhere_changes_nothing(client: Cli
 
 
 def test_every_text_has_its_japanese() -> None:
-    known = translations.read_po(translations.PO_FILE.read_text("utf-8"))
-    merged = translations.merge(translations.collect(), known)
+    known = catalogue.read_po(translations.PO_FILE.read_text("utf-8"))
+    merged = catalogue.merge(translations.collect(), known)
     assert [message.text for message in merged if not message.japanese] == []
     assert len(merged) > 150
 
@@ -92,12 +93,12 @@ def test_every_text_has_its_japanese() -> None:
     ],
 )
 def test_marks_beside_japanese_characters_are_of_full_width(written: str, expected: str) -> None:
-    assert translations.full_width(written) == expected
-    assert translations.full_width(expected) == expected
+    assert catalogue.full_width(written) == expected
+    assert catalogue.full_width(expected) == expected
 
 
 def test_every_placeholder_is_in_the_japanese_too() -> None:
-    for message in translations.read_po(translations.PO_FILE.read_text("utf-8")):
+    for message in catalogue.read_po(translations.PO_FILE.read_text("utf-8")):
         if not message.japanese:
             continue
         wanted = set(PLACEHOLDER.findall(message.text)) | set(PLACEHOLDER.findall(message.plural))
@@ -106,10 +107,12 @@ def test_every_placeholder_is_in_the_japanese_too() -> None:
 
 def test_files_of_texts_are_up_to_date() -> None:
     written = translations.PO_FILE.read_text("utf-8")
-    merged = translations.merge(translations.collect(), translations.read_po(written))
+    merged = catalogue.merge(translations.collect(), catalogue.read_po(written))
     advice = "run: python -m tokumei.platform.translations"
-    assert translations.write_po(merged) == written, advice
-    assert translations.compile_mo(merged) == translations.MO_FILE.read_bytes(), advice
+    assert catalogue.write_po(merged) == written, advice
+    assert catalogue.compile_mo(merged) == translations.PO_FILE.with_suffix(".mo").read_bytes(), advice
+    library = catalogue.read_po(translations.LIBRARY.read_text("utf-8"))
+    assert catalogue.compile_mo(library) == translations.LIBRARY.with_suffix(".mo").read_bytes(), advice
 
 
 def test_texts_written_and_read_are_the_same() -> None:
@@ -118,7 +121,7 @@ def test_texts_written_and_read_are_the_same() -> None:
         Message("one", plural="many", japanese="個"),
         Message("May", context="month", japanese="五月"),
     ]
-    assert translations.read_po(translations.write_po(messages)) == messages
+    assert catalogue.read_po(catalogue.write_po(messages)) == messages
 
 
 def test_compiled_texts_are_read_by_gettext() -> None:
@@ -128,7 +131,7 @@ def test_compiled_texts_are_read_by_gettext() -> None:
         Message("%(n)s cat", plural="%(n)s cats", japanese="猫 %(n)s 匹"),
         Message("untranslated"),
     ]
-    found = gettext.GNUTranslations(io.BytesIO(translations.compile_mo(messages)))
+    found = gettext.GNUTranslations(io.BytesIO(catalogue.compile_mo(messages)))
     assert found.gettext("May") == "かもしれない"
     assert found.pgettext("month", "May") == "五月"
     assert found.ngettext("%(n)s cat", "%(n)s cats", 2) == "猫 %(n)s 匹"

@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 from tokumei.contest.edition import EDITIONS
-from tokumei.contest.fault_words import WORDS
 from tokumei.core.errors import CannotAnonymize, Fault, InputError, PromiseBroken, TokumeiError, UnknownPart
 from tokumei.core.registry import part_options
 from tokumei.core.text import Text, counted, from_json, to_json
@@ -20,8 +19,7 @@ from tokumei.hierarchies.hierarchy import BUILDERS
 from tokumei.inspection.kinds import KINDS
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.reports.evaluation import default_grid
-from tokumei.reports.japanese_errors import ERRORS, SAID
-from tokumei.reports.japanese_texts import FORMS, in_japanese
+from tokumei.reports.japanese import OF_CONTESTS, SENTENCES, Words, in_japanese
 from tokumei.tasks.inspect_table import inspect_columns
 from tokumei.tasks.preparing import made_hierarchy
 
@@ -94,7 +92,7 @@ def test_forms_have_the_same_names_on_both_sides_and_unknown_texts_stay_unknown(
     def names(text: str) -> set[str]:
         return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
-    for english, japanese in (FORMS | ERRORS).items():
+    for english, japanese in SENTENCES.items():
         assert names(japanese) <= names(english)
     assert in_japanese("a sentence that nobody wrote") is None
     assert in_japanese(Text("a sentence with {n}", n=1)) is None
@@ -109,8 +107,8 @@ def test_forms_have_the_same_names_on_both_sides_and_unknown_texts_stay_unknown(
     # What is written in a column is never taken for words of a sentence.
     assert in_japanese(str(said)) is None
     # Nor is a sentence taken apart again that lost its form.
-    assert "at most 500 columns" not in SAID
-    assert Text("at most {n:,} columns", n=500).in_words(SAID) == "500 列以下"
+    assert "at most 500 columns" not in SENTENCES
+    assert Text("at most {n:,} columns", n=500).in_words(SENTENCES) == "500 列以下"
 
 
 def test_every_option_of_an_edition_is_said_in_japanese() -> None:
@@ -123,8 +121,6 @@ def _written() -> tuple[set[str], set[str]]:
     """Give every text of the library with {} for what is put into it, and the forms that texts are made of."""
     texts, forms = set(), set()
     for file in (Path(__file__).resolve().parents[2] / "src" / "tokumei").rglob("*.py"):
-        if file.name.startswith("japanese_"):
-            continue
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.JoinedStr):
                 texts.add("".join(map(_part, node.values)))
@@ -157,7 +153,7 @@ def test_every_form_of_a_text_has_japanese_words_of_the_same_names() -> None:
 
     _, forms = _written()
     assert len(forms) > 140
-    known = set(WORDS) | ONLY_ENGLISH
+    known = set(OF_CONTESTS) | ONLY_ENGLISH
     assert sorted(form for form in map(named, forms) if form not in known) == []
 
 
@@ -165,7 +161,7 @@ def test_every_error_that_has_japanese_words_is_one_that_the_library_says() -> N
     """What it says of formulas is put together from two texts, and Python says where TOML is wrong."""
     texts, _ = _written()
     said = {_bare(text) for text in texts}
-    unsaid = [text for text in ERRORS if _bare(text) not in said]
+    unsaid = [text for text in Words("error") if _bare(text) not in said]
     assert [text for text in unsaid if not re.search(r"parentheses, \{functions\}|at line", text)] == []
 
 
@@ -208,4 +204,4 @@ def test_error_is_told_in_japanese_after_it_was_stored(error: TokumeiError, japa
     """Jobs store what went wrong, and somebody reads it later in whatever language."""
     stored = json.loads(json.dumps(to_json(error.text)), object_hook=from_json)
     assert stored == str(error)
-    assert stored.in_words(WORDS) == japanese
+    assert stored.in_words(OF_CONTESTS) == japanese

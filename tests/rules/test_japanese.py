@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.platform.translations import PO_FILE, full_width, read_po
+from tokumei.core.catalogue import full_width, read_po
+from tokumei.platform.translations import LIBRARY, PO_FILE
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "tokumei"
 # The rooms that speak to readers; elsewhere Japanese is what data may hold.
-ROOMS = ("contest", "exchange", "platform", "report")
+ROOMS = ("contest", "exchange", "platform", "reports")
 JAPANESE = re.compile("[ぁ-んァ-ヶ一-龥]")
 # An English text may name a thing in Japanese.
 ENGLISH = re.compile("[a-z]{2,} [a-z]{2,}")
@@ -26,7 +27,8 @@ PROPER = re.compile("施行規則|相関ルール")
 @cache
 def japanese_texts() -> list[tuple[str, str]]:
     """Give every Japanese text with where it stands: catalogs, code and pages of help."""
-    found = [(f"django.po: {message.text}", message.japanese) for message in read_po(PO_FILE.read_text("utf-8"))]
+    known = [(file.name, one) for file in (PO_FILE, LIBRARY) for one in read_po(file.read_text("utf-8"))]
+    found = [(f"{name}: {message.text}", message.japanese) for name, message in known]
     for room in ROOMS:
         for file in sorted((SOURCE / room).rglob("*.py")):
             found += [(f"{file.relative_to(ROOT)}:{line}", text) for line, text in _of_code(file)]

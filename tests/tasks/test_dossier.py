@@ -19,8 +19,8 @@ from tokumei.measures.registry import TABLE_UTILITIES
 from tokumei.measures.safety.class_sizes import population_uniques
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.reports.dossier_pages import RISKS
-from tokumei.reports.dossier_words import ATTACKS, JAPANESE, JAPANESE_LAW, MEASURES, METHODS, NAMES
 from tokumei.reports.history_dossier import add_attacks, add_use, new_document
+from tokumei.reports.japanese import OF_DOSSIERS, Words
 from tokumei.reports.needs import absent_in_words
 from tokumei.tasks.measure_history import HistoryUse
 from tokumei.tasks.run_job import verify_dossier
@@ -85,7 +85,7 @@ def test_report_in_japanese_has_no_sentence_left_in_english(folder: Path) -> Non
     text = (folder / "out" / "report.ja.md").read_text(encoding="utf-8")
     assert "判断する方へ" in text
     assert "レコード照合: 確実に分かる割合" in text
-    words = {**NAMES, **JAPANESE, **JAPANESE_LAW}
+    words = dict(OF_DOSSIERS)
     cells = {cell for line in text.splitlines() for cell in re.split(r" \| |^\| | \|$|^#+ ", line)}
     # Values of the data are shown as they are; "illness" and "age" are no words of the report.
     assert not {cell for cell in cells if cell in words and not re.search("[ぁ-んァ-ヶ一-龯]", cell)} - {"k"}
@@ -207,9 +207,9 @@ def test_values_of_the_data_are_never_translated(tmp_path: Path) -> None:
 
 def test_japanese_names_are_those_of_parts_that_exist() -> None:
     found = {*DISCLOSURE_ATTACKS, *HISTORY_ATTACKS, *TABLE_ANONYMIZERS, *HISTORY_ANONYMIZERS, *TABLE_UTILITIES}
-    assert not {*METHODS} - {*found, "the publisher"}
-    assert {*DISCLOSURE_ATTACKS} <= {*ATTACKS}
-    assert {*RISKS} <= {*MEASURES}
+    assert not {*Words("method")} - {*found, "the publisher"}
+    assert {*DISCLOSURE_ATTACKS} <= {*Words("attack")}
+    assert {*RISKS} <= {*Words("measure")}
 
 
 def test_history_has_a_report_with_law_in_both_languages_and_keeps_what_leads_back_apart(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from django.db import models
 from django.utils.translation import get_language
 
-from tokumei.contest.fault_words import WORDS, sentence_in_japanese
 from tokumei.core.errors import InputError, NotAllowed, TokumeiError
 from tokumei.core.text import Text, from_json, to_json
+from tokumei.reports.japanese import OF_CONTESTS, sentence_in_japanese
 
 if TYPE_CHECKING:
     TextField = models.TextField[str, str]
@@ -80,7 +80,7 @@ def translated(text: str) -> str:
     """Translate a sentence of the library into the reader's language, if it is known there."""
     if not _is_japanese():
         return text
-    return (text.in_words(WORDS) if isinstance(text, Text) else WORDS.get(text)) or text
+    return (text.in_words(OF_CONTESTS) if isinstance(text, Text) else OF_CONTESTS.get(text)) or text
 
 
 def _is_japanese() -> bool:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tokumei.reports.dossier_words import ATTACKS as ATTACKS_JA
-from tokumei.reports.dossier_words import MEASURES as MEASURES_JA
 from tokumei.reports.explained_parts import ATTACKS, LOSSES
+from tokumei.reports.japanese import MEASURES_AND_ATTACKS
 
 
 @dataclass(frozen=True)
@@ -263,4 +262,4 @@ def explain(name: str, language: str = "en") -> Explanation | None:
     title, says, says_ja, *title_ja = found
     if language != "ja":
         return Explanation(title, says)
-    return Explanation((title_ja or [(MEASURES_JA | ATTACKS_JA).get(name, title)])[0], says_ja)
+    return Explanation((title_ja or [MEASURES_AND_ATTACKS.get(name, title)])[0], says_ja)

@@ -10,8 +10,7 @@ from typing import Any
 
 from tokumei.attacks.registry import NOTHING_TO_FIND, was_tried
 from tokumei.core.text import from_json
-from tokumei.reports.dossier_words import JAPANESE, JAPANESE_LAW, NAMES
-from tokumei.reports.japanese_errors import SAID
+from tokumei.reports.japanese import OF_DOSSIERS, SENTENCES
 from tokumei.reports.page import Document
 
 
@@ -19,7 +18,7 @@ def new_document(dossier: Mapping[str, Any], language: str) -> Document:
     """Start the report of a dossier in a language: en or ja."""
     document = Document("", language)
     if language == "ja":
-        document.words, document.forms = {**NAMES, **JAPANESE_LAW, **JAPANESE}, SAID
+        document.words, document.forms = OF_DOSSIERS, SENTENCES
     document.title = document.say("Report on the release of {name}", name=dossier["job"])
     return document
 

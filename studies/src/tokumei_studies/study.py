@@ -159,5 +159,5 @@ class Study(Protocol):
 STUDIES: Registry[Study] = Registry(
     "study",
     results.__name__,
-    {one.name: [one.name.replace("_", "-")] for one in pkgutil.iter_modules(results.__path__)},
+    {one.name: [one.name.replace("_", "-")] for one in pkgutil.iter_modules(results.__path__) if one.name[0] != "_"},
 )

@@ -16,7 +16,7 @@ from tokumei.attacks.disclosure.count_programs import CountProgram, rows_of
 from tokumei.attacks.disclosure.refine import Refine
 from tokumei.core.result import Facts
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.reports.japanese_texts import in_japanese
+from tokumei.reports.japanese import in_japanese
 
 CITIES = ["Kyoto", "Osaka", "Nara", "Tokyo", "Chiba"]
 CITY = Hierarchy.of_levels("city", [CITIES, ["west"] * 3 + ["east"] * 2, ["*"] * 5])

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from tokumei.attacks.judge import judge, published
-from tokumei.attacks.linkage import evidence, joining
+from tokumei.attacks.linkage import evidence as narrowing
+from tokumei.attacks.linkage import joining
 from tokumei.attacks.linkage.attack import Linkage, weigh
 from tokumei.attacks.linkage.evidence import LEAST_EQUAL, Evidence, Narrowed, narrow_keys, share_unchanged
 from tokumei.attacks.linkage.fields import find_epochs
@@ -58,7 +59,7 @@ def test_scores_of_narrowed_rows_are_those_of_all_rows_where_other_days_say_noth
     # Rows of other days have a likelihood of nothing then.
     agreement = told(evidence, equal=1.0)
     known = evidence.compared.known
-    monkeypatch.setattr(evidence, "CHUNK_PAIRS", 50)
+    monkeypatch.setattr(narrowing, "CHUNK_PAIRS", 50)
     assert Narrowed.of(evidence.compared, known, agreement) is not None
     narrowed = evidence.by_rows(known, agreement)
     monkeypatch.setattr(Narrowed, "of", lambda *_: None)
@@ -85,7 +86,7 @@ def test_attack_that_compares_few_rows_finds_as_many(monkeypatch: pytest.MonkeyP
     known, seen = shop.known(0.25, seed=1), published(History(release.frame), seed=1)
     found = []
     for least in (LEAST_EQUAL, 1.1):
-        monkeypatch.setattr(evidence, "LEAST_EQUAL", least)
+        monkeypatch.setattr(narrowing, "LEAST_EQUAL", least)
         verdict = judge(Linkage().guess(known, seen), release.pseudonyms, shop.customers, shop.periods)
         found.append(verdict.found.value)
     assert found[0] == pytest.approx(found[1], abs=0.01)

@@ -19,10 +19,10 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from tokumei.contest.edition import ContestTerms, Standing
-from tokumei.contest.fault_words import found_in_japanese, in_japanese
 from tokumei.core.errors import Fault
 from tokumei.data.files.text_bytes import CALLED
 from tokumei.platform.contests.models import Board, OrganizerAction, State
+from tokumei.reports.japanese import expected_in_japanese, found_in_japanese
 
 # Parts of a score, columns of the scoreboard and steps of an evaluation, by the names that editions have for them.
 NAMES: Mapping[str, str | Promise] = {
@@ -110,7 +110,7 @@ def fault_lines(faults: Sequence[Mapping[str, Any]], terms: ContestTerms | None)
     for told in faults:
         fault = Fault.from_json(told)
         rule = rules.get(fault.rule or "")
-        japanese = in_japanese(fault) if is_japanese else None
+        japanese = expected_in_japanese(fault) if is_japanese else None
         lines.append(
             FaultLine(
                 file=fault.file,

@@ -23,10 +23,10 @@ from tokumei.attacks.registry import (
     singling_out_of,
     was_tried,
 )
-from tokumei.contest.fault_words import in_japanese as fault_in_japanese
 from tokumei.core.errors import Fault
 from tokumei.platform.jobs.models import Job
 from tokumei.reports.explanations import explain
+from tokumei.reports.japanese import expected_in_japanese
 
 Words = Mapping[str, str | Promise]
 # What is worse than this is shown as a warning.
@@ -133,7 +133,7 @@ def language() -> str:
 def fault_text(fault: Mapping[str, Any]) -> str:
     """Describe a fault in the reader's language, as far as it is known there."""
     told = _read(fault)
-    return (fault_in_japanese(told) if language() == "ja" else None) or told.wanted
+    return (expected_in_japanese(told) if language() == "ja" else None) or told.wanted
 
 
 def english(fault: Mapping[str, Any]) -> str:
