@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -73,7 +73,7 @@ def _table(frame: pl.DataFrame) -> tk.Table:
     return tk.Table(frame, qi=COLUMNS, hierarchies=HIERARCHIES, numeric=["age"])
 
 
-def _released(table: tk.Table, k: int, ranges: str) -> Any:
+def _released(table: tk.Table, k: int, ranges: Literal["grid", "tight"]) -> Any:
     return tk.anonymize(table, k=k, method="mondrian", seed=1, ranges=ranges)
 
 

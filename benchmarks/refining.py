@@ -7,7 +7,7 @@ import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ N_ROUNDS, LEAST_SHARE, K_OF_ROUNDS = 32, 0.05, 5
 ROUNDED = ["sex", "age", "race", "education", "workclass"]
 # Seconds and gigabytes on two cores; programs are solved for at most 60 seconds, the rest is counting.
 MOST_SECONDS, MOST_MEMORY = 120.0, 1.0
-CASES = {
+CASES: dict[str, tuple[int, Literal["grid", "tight"]] | None] = {
     "mondrian, k=5": (5, "grid"),
     "mondrian, k=50": (50, "grid"),
     "mondrian, k=5, tight": (5, "tight"),

@@ -224,7 +224,7 @@ def test_reference_of_a_recipe_survives_json(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", ["optimal", "mondrian", "pram"])
 def test_order_drawn_in_secret_is_the_same_for_the_same_table_and_another_for_another(method: str) -> None:
-    asked = {} if method == "pram" else {"k": 3}
+    asked: dict[str, Any] = {} if method == "pram" else {"k": 3}
     people = PEOPLE.select("age", "sex", "illness").with_columns(pl.col("age").cast(pl.String))
     table = tk.Table(people, qi=["age", "sex"])
     made = tk.anonymize(table, method=method, **asked)

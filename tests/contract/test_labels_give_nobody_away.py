@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,7 @@ import pytest
 
 import tokumei as tk
 from tokumei.attacks.registry import DISCLOSURE_ATTACKS
-from tokumei.methods.registry import TABLE_ANONYMIZERS
+from tokumei.methods.registry import TABLE_ANONYMIZERS, TableAnonymizer
 
 N_ROWS, K = 600, 5
 # By how much the end of a range may fit one person more often than any value of it.
@@ -85,8 +86,8 @@ def test_default_release_gives_away_no_more_by_ends_than_by_any_value(
     name: str, attack: str, kind: str, two_way: Path
 ) -> None:
     frame = TABLES[kind](1)
-    options: dict[str, object] = {} if hasattr(TABLE_ANONYMIZERS.get(name), "perturb") else {"k": K, "suppress": 0.1}
-    method: object = name
+    options: dict[str, Any] = {} if hasattr(TABLE_ANONYMIZERS.get(name), "perturb") else {"k": K, "suppress": 0.1}
+    method: str | TableAnonymizer = name
     if name == "pram" and kind != "dates":
         pytest.skip("changes categories, of which there are none")
     if name == "marginal-recoding":

@@ -20,7 +20,12 @@ from dataclasses import dataclass, field
 class SameDay:
     """Same day."""
     k: int = field(default=2, metadata={"help": "How many."})
+
+@dataclass(frozen=True)
+class SameWeek:
+    """Same week."""
 '''
+PARTS = {"dates": ["same-week", "same-day"]}
 
 
 @dataclass(frozen=True)
@@ -38,25 +43,25 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Regist
     package = tmp_path / "some_parts"
     package.mkdir()
     (package / "__init__.py").write_text("")
-    (package / "same_day.py").write_text(PART)
+    (package / "dates.py").write_text(PART)
     monkeypatch.syspath_prepend(str(tmp_path))
     point = EntryPoint("foreign", f"{__name__}:Foreign", "some_parts")
     monkeypatch.setitem(sys.modules, __name__, sys.modules[Foreign.__module__])
     monkeypatch.setattr(registry_module, "entry_points", lambda group: [point] if group == "some_parts" else [])
-    yield Registry("attack", "some_parts")
+    yield Registry("attack", "some_parts", PARTS)
     for name in [name for name in sys.modules if name.startswith("some_parts")]:
         del sys.modules[name]
 
 
-def test_registry_names_are_file_names_and_entry_points(registry: Registry[Any]) -> None:
-    assert registry.names() == ["foreign", "same-day"]
+def test_registry_names_are_those_of_its_modules_and_entry_points(registry: Registry[Any]) -> None:
+    assert registry.names() == ["foreign", "same-day", "same-week"]
 
 
 def test_registry_imports_a_part_only_when_asked_for(registry: Registry[Any]) -> None:
     registry.names()
-    assert "some_parts.same_day" not in sys.modules
+    assert "some_parts.dates" not in sys.modules
     assert registry.make("same-day").k == 2
-    assert "some_parts.same_day" in sys.modules
+    assert "some_parts.dates" in sys.modules
 
 
 def test_registry_unknown_name_raises_with_the_nearest(registry: Registry[Any]) -> None:
@@ -68,7 +73,7 @@ def test_registry_duplicate_name_is_refused(registry: Registry[Any], monkeypatch
     point = EntryPoint("same-day", "other:SameDay", "some_parts")
     monkeypatch.setattr(registry_module, "entry_points", lambda group: [point])
     with pytest.raises(DuplicatePart, match="same-day"):
-        Registry[Any]("attack", "some_parts").names()
+        Registry[Any]("attack", "some_parts", PARTS).names()
 
 
 def test_registry_unknown_option_raises_with_the_nearest(registry: Registry[Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -29,7 +30,7 @@ WAYS: dict[str, Callable[[int], str]] = {
 def test_amounts_are_released_in_the_intervals_of_their_numbers(way: str) -> None:
     texts = [WAYS[way](amount) for amount in AMOUNTS]
     assert read_amounts(texts) == AMOUNTS
-    asked = {"k": 5, "suppress": 0.05, "keep_order": True}
+    asked: dict[str, Any] = {"k": 5, "suppress": 0.05, "keep_order": True}
     made = tk.anonymize(tk.Table(pl.DataFrame({"pay": texts}), qi=["pay"]), **asked)
     plain = tk.anonymize(tk.Table(pl.DataFrame({"pay": AMOUNTS}), qi=["pay"]), numeric=[], **asked)
     assert made.table["pay"].to_list() == plain.table["pay"].to_list()

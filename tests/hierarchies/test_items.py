@@ -74,11 +74,14 @@ def test_roll_up_puts_categories_in_the_place_of_items(shop: History, categories
 def test_attack_that_has_the_hierarchy_finds_who_one_without_it_misses(shop: History, categories: Path) -> None:
     release = tk.anonymize(shop, method="roll-up", hierarchy=categories, level=1, seed=1)
     known = shop.known(0.5, seed=1, item_characters=None)
-    blind = tk.attack(known, release, "tfidf").success["row"]["value"]
-    told = tk.attack(known, release, "tfidf", hierarchy=categories).success["row"]["value"]
-    assert blind <= 0.1 < told
-    s4 = [tk.attack(known, release, "s4", hierarchy=given).success["row"]["value"] for given in (None, categories)]
-    assert s4[0] == 0 < s4[1]
+
+    def found(attack: str, hierarchy: Path | None) -> float:
+        success = tk.attack(known, release, attack, hierarchy=hierarchy).success
+        assert success is not None
+        return float(success["row"]["value"])
+
+    assert found("tfidf", None) <= 0.1 < found("tfidf", categories)
+    assert found("s4", None) == 0 < found("s4", categories)
 
 
 def test_threats_know_categories_and_baskets_are_compared_at_the_level_of_the_release(

@@ -58,7 +58,7 @@ def recoded(adult: pl.DataFrame, hierarchies: dict[str, Hierarchy]) -> pl.DataFr
 
 
 def attacked(adult: pl.DataFrame, recoded: pl.DataFrame, hierarchies: dict[str, Hierarchy], seconds: float) -> Any:
-    told = {"hierarchies": hierarchies, "in_order": True, "rounds": "any", "k": K, "complete": True}
+    told: dict[str, Any] = {"hierarchies": hierarchies, "in_order": True, "rounds": "any", "k": K, "complete": True}
     return tk.attack(tk.Table(adult, qi=COLUMNS), recoded, "refine", seconds=seconds, **told)
 
 

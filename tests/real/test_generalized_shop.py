@@ -18,6 +18,7 @@ import tokumei as tk
 from tokumei.data.files.histories import is_generalized_file
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.released_histories import read_generalized
+from tokumei.tasks.measure_history import measure_history
 
 ITEMS = ["whole milk", "tea; green", "お茶", "5* {set} [12], large", "back\\slash"]
 
@@ -151,10 +152,10 @@ def test_every_generalized_file_is_read_as_it_was_written(seed: int, tmp_path: P
         assert left.n_rows == cells.n_rows - cells.is_deleted.sum()
         # Where no two customers of a group differ there is no range and no set, and any measure takes the release.
         if is_generalized_file(out, reading):
-            assert tk.measure(history, out, reading=reading).to_dict()["scores"] == lost
+            assert measure_history(history, out, reading=reading).to_dict()["scores"] == lost
         else:
             assert lost["generalized-error"]["value"] == 0
-            assert tk.measure(history, out, "top-items", reading=reading).scores["top-items"].value == 0
+            assert measure_history(history, out, "top-items", reading=reading).scores["top-items"].value == 0
 
 
 @pytest.mark.parametrize("more", [[], ["--format", "pwscup2018"], ["--delimiter", ","]])

@@ -177,7 +177,7 @@ def test_reports_say_which_values_of_people_a_method_writes(
     roles = 'population_size = 1000\n[input]\nfile = "people.csv"\n[roles]\nage = "quasi-identifier"\n'
     asked = f'[job]\nname = "people"\n{roles}[requirements]\nk = 3\n[[method]]\n{method}\n'
     (tmp_path / "job.toml").write_text(asked)
-    tk.Job.read(tmp_path / "job.toml").run(tmp_path / "out")
+    tk.run(tk.Job.read(tmp_path / "job.toml"), tmp_path / "out")
     dossier = json.loads((tmp_path / "out" / "dossier.json").read_text())
     (europe,) = (page for page in dossier["legal"] if "WP216" in page["title"])
     items = [one for one in europe["items"] if one["asks"] == "singling out"]

@@ -106,6 +106,7 @@ def check_alike(frame: pl.DataFrame, engine: str, folder: Path) -> None:
         assert done.facts["rows"] == here.facts["rows"]
         if method != "block-swap":
             # One draw for every engine, this process among them.
+            assert here.release is not None
             assert here.release.frame.rows() == read_frame(out).rows()
             assert here.recipe.options["drawn_by"] == done.recipe.options["drawn_by"]
 
@@ -123,6 +124,7 @@ def check_noise(frame: pl.DataFrame, engine: str, folder: Path) -> None:
         out = folder / "out.parquet"
         done = write_asked(str(source), qi, out, engine=engine, reading=AS_IT_IS, seed=SEED, **how)
         here = tk.anonymize(tk.Table(source, qi), seed=SEED, **how)
+        assert here.release is not None and here.release.rows is not None
         assert read_frame(out).rows() == here.release.frame.rows()
         assert here.release.rows.to_list() == drawn_order("noise", frame.height)
         assert {name: one.value for name, one in done.promises.items()} == {

@@ -62,7 +62,7 @@ def test_several_values_of_an_option_measure_each() -> None:
         "statistic(statistic=maximum, column=price)": 3,
         "statistic(statistic=maximum, column=quantity)": 0,
     }
-    parts = [Statistic("sum", "price"), Statistic("sum", "quantity"), TopItems(1)]
+    parts: list[Statistic | TopItems] = [Statistic("sum", "price"), Statistic("sum", "quantity"), TopItems(1)]
     assert list(tk.measure(ORIGINAL, RELEASE, parts).scores) == [
         "statistic(column=price)",
         "statistic(column=quantity)",

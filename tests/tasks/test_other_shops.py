@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -33,6 +34,7 @@ def test_every_attack_takes_quantities_with_decimals(greengrocer: History, attac
     release = tk.anonymize(greengrocer, method="pseudonyms", lifetime=12, seed=1)
     known = greengrocer.known(1.0, seed=1, item_characters=None)
     done = tk.attack(known, release, attack)
+    assert done.success is not None
     assert 0 <= done.success["row"]["value"] <= 1
     if attack in ("linkage", "tfidf", "jaccard"):
         assert done.success["row"]["value"] >= 0.9
@@ -40,7 +42,7 @@ def test_every_attack_takes_quantities_with_decimals(greengrocer: History, attac
 
 @pytest.mark.parametrize("method", ["perturb", "delete", "permute-groups", "pseudonyms", "roll-up"])
 def test_methods_leave_quantities_with_decimals_what_they_are(greengrocer: History, method: str) -> None:
-    options = {"bound": 0.6} if method == "permute-groups" else {}
+    options: dict[str, Any] = {"bound": 0.6} if method == "permute-groups" else {}
     release = tk.anonymize(greengrocer, method=method, seed=1, **options)
     assert release.frame.schema["quantity"] == pl.Float64
     left = release.frame["quantity"].drop_nulls()
@@ -73,7 +75,7 @@ def gym() -> History:
 def test_rows_that_give_most_away_are_deleted_of_visits_by_what_they_have(
     gym: History, engine: str, tmp_path: Path
 ) -> None:
-    options = {"telling": 0.2, "once": False, "price_deviations": 0.0}
+    options: dict[str, Any] = {"telling": 0.2, "once": False, "price_deviations": 0.0}
     if engine == "local":
         released = tk.anonymize(gym, method="delete", seed=1, **options).history.frame
     else:
@@ -116,7 +118,7 @@ def bank() -> History:
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["perturb", "dummies", "pseudonyms"])
 def test_bookings_below_0_are_measured_alike_here_and_on_an_engine(bank: History, method: str, tmp_path: Path) -> None:
-    options = {"quantities": 0} if method == "perturb" else {}
+    options: dict[str, Any] = {"quantities": 0} if method == "perturb" else {}
     release = tk.anonymize(bank, method=method, seed=1, **options)
     release.save(tmp_path / "A.parquet")
     bank.frame.select("customer", "date", "item", "price").write_parquet(tmp_path / "T.parquet")

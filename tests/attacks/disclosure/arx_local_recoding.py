@@ -32,7 +32,7 @@ class Recoded:
     def attacked(self, **options: Any) -> Any:
         columns = self.original.columns
         table = tk.Table(self.original, qi=columns)
-        given = {"hierarchies": dict(self.hierarchies), "in_order": True, "rounds": "any"}
+        given: dict[str, Any] = {"hierarchies": dict(self.hierarchies), "in_order": True, "rounds": "any"}
         return tk.attack(table, self.release, "refine", **(given | options))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -53,7 +53,7 @@ def test_downcoding_of_any_release_claims_nothing_that_is_false(method: str, see
     frame, columns = random_table(seed)
     is_complete = not any(frame[name].null_count() for name in columns)
     table = tk.Table(frame, qi=columns, hierarchies={"city": TREE} if "city" in columns else None)
-    ranges = "grid" if seed % 5 == 4 else "tight"
+    ranges: Literal["grid", "tight"] = "grid" if seed % 5 == 4 else "tight"
     try:
         release = tk.anonymize(
             table,
@@ -97,6 +97,6 @@ def test_levels_and_suppressed_rows_are_claimed_truly(method: str, seed: int) ->
     blank = pl.DataFrame({name: ["*"] * len(left_out) for name in columns}, dict.fromkeys(columns, pl.String))
     whole = pl.concat([release.table.select(pl.col(columns).cast(pl.String)), blank])
     rows = [*(release.rows + 1), *(row + 1 for row in left_out)]
-    told = {"rows": rows, "hierarchies": dict(release.hierarchies), "method": method}
+    told: dict[str, Any] = {"rows": rows, "hierarchies": dict(release.hierarchies), "method": method}
     for found in (tk.attack(release, attack="downcoding"), tk.attack(table, whole, "downcoding", **told)):
         assert found.claims.filter(~pl.col("is_true")).to_dicts() == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -113,14 +114,18 @@ def test_refine_of_closest_labels_claims_nothing_that_is_false(method: str, seed
     frame, columns = random_table(seed)
     is_complete = not any(frame[name].null_count() for name in columns)
     table = tk.Table(frame, qi=columns, hierarchies={"city": TREE} if "city" in columns else None)
-    ranges = "tight" if seed % 2 else "grid"
+    ranges: Literal["grid", "tight"] = "tight" if seed % 2 else "grid"
     try:
         release = tk.anonymize(table, k=2 + seed % 3, method=method, suppress=0.2 * (seed % 4 == 3), ranges=ranges)
     except CannotAnonymize:
         pytest.skip("nothing of this table can be released")
     alone = pl.DataFrame(release.table)
     assert release.rows is not None
-    told = {"rows": (release.rows + 1).to_list(), "hierarchies": dict(release.hierarchies), "method": method}
+    told: dict[str, Any] = {
+        "rows": (release.rows + 1).to_list(),
+        "hierarchies": dict(release.hierarchies),
+        "method": method,
+    }
     told |= {"complete": is_complete}
     # As somebody sees it who was told the whole recipe, and somebody who knows the method's name.
     for found in (
