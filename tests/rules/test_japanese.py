@@ -15,7 +15,7 @@ from tokumei.platform.translations import PO_FILE, full_width, read_po
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "tokumei"
 # The rooms that speak to readers; elsewhere Japanese is what data may hold.
-ROOMS = ("contest", "exchange", "platform", "report")
+ROOMS = ("contest", "exchange", "platform", "reports")
 JAPANESE = re.compile("[ぁ-んァ-ヶ一-龥]")
 # An English text may name a thing in Japanese.
 ENGLISH = re.compile("[a-z]{2,} [a-z]{2,}")
