@@ -159,5 +159,10 @@ class Study(Protocol):
 STUDIES: Registry[Study] = Registry(
     "study",
     results.__name__,
-    {one.name: [one.name.replace("_", "-")] for one in pkgutil.iter_modules(results.__path__) if one.name[0] != "_"},
+    {
+        one.name: [one.name.replace("_", "-")]
+        for one in pkgutil.iter_modules(results.__path__)
+        # The others hold what several results share.
+        if not one.name.startswith("_")
+    },
 )
