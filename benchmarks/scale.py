@@ -45,17 +45,17 @@ DUCKDB_COUNT = "duckdb.sql('SELECT ' + names + ', count(*) FROM rows GROUP BY AL
 DUCKDB = DUCKDB_COUNT + "\nduckdb.sql('SELECT ' + names + ' FROM rows').write_parquet(out)"
 OURS_BEFORE = """
 from tokumei.data.files.reading import AS_IT_IS
-from tokumei.tasks import writing
+from tokumei.tasks import write_table
 from tokumei.tasks.request import ReleaseRequest
-writing.MOST_CELLS = 1
+write_table.MOST_CELLS = 1
 """
 OURS = """
-writing.anonymize_to_files(
+write_table.anonymize_to_files(
     path, columns, dict(out=Path(out)),
     ReleaseRequest(method={method!r}, k=5, suppress=0.02, keep_order={keep_order}), engine={engine!r})
 """
 PLAN = """
-plan = writing.plan_of_files(
+plan = write_table.plan_of_files(
     path, columns, ReleaseRequest(method={method!r}, k=5), engine={engine!r}, reading=AS_IT_IS, is_plain=True)
 """
 

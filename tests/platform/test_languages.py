@@ -14,6 +14,7 @@ from tokumei.core import catalogue
 from tokumei.core.catalogue import Message
 from tokumei.platform import translations
 from tokumei.platform.accounts.models import User
+from tokumei.reports.japanese import LIBRARY
 
 ENGLISH, JAPANESE = "How a contest goes", "コンテストの流れ"
 PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|%[sd]|\{\w*\}")
@@ -111,8 +112,8 @@ def test_files_of_texts_are_up_to_date() -> None:
     advice = "run: python -m tokumei.platform.translations"
     assert catalogue.write_po(merged) == written, advice
     assert catalogue.compile_mo(merged) == translations.PO_FILE.with_suffix(".mo").read_bytes(), advice
-    library = catalogue.read_po(translations.LIBRARY.read_text("utf-8"))
-    assert catalogue.compile_mo(library) == translations.LIBRARY.with_suffix(".mo").read_bytes(), advice
+    library = catalogue.read_po(LIBRARY.read_text("utf-8"))
+    assert catalogue.compile_mo(library) == LIBRARY.with_suffix(".mo").read_bytes(), advice
 
 
 def test_texts_written_and_read_are_the_same() -> None:

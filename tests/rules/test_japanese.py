@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tokumei.core.catalogue import full_width, read_po
-from tokumei.platform.translations import LIBRARY, PO_FILE
+from tokumei.platform.translations import PO_FILE
+from tokumei.reports.japanese import LIBRARY
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "tokumei"

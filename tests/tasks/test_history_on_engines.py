@@ -271,18 +271,18 @@ from pathlib import Path
 from tokumei.methods.pipeline import pipeline_of
 from tokumei.data.files.released_histories import read_pseudonyms
 from tokumei.data.files.reading import AS_IT_IS
-from tokumei.tasks import write_history
+from tokumei.tasks import anonymize_history
 from tokumei.tasks.long_work import resumable
-write_history.PIECE_ROWS = 10
+anonymize_history.PIECE_ROWS = 10
 folder = Path(sys.argv[1])
-as_history_columns = write_history.as_history_columns
+as_history_columns = anonymize_history.as_history_columns
 def killed(*given):
     if len(list(folder.glob(".tokumei-*/piece-*.arrow"))) == 3:
         os.kill(os.getpid(), signal.SIGKILL)
     return as_history_columns(*given)
-write_history.as_history_columns = killed
+anonymize_history.as_history_columns = killed
 steps = pipeline_of({"step": [{"method": "delete", "random": 0.3}, {"method": "pseudonyms"}]})
-write_history.write_history_on_engine(folder / "T.parquet", steps, {"out": folder / "A.parquet"},
+anonymize_history.write_history_on_engine(folder / "T.parquet", steps, {"out": folder / "A.parquet"},
     out=folder / "A.parquet", engine="duckdb", reading=AS_IT_IS)
 """
 

@@ -23,17 +23,17 @@ N_ROWS = 1_000
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from tokumei.engines import kept_work, shuffling
+from tokumei.engines import engine, writing
 from tokumei.tasks.request import ReleaseRequest
 from tokumei.tasks.write_table import write_table_on_engine
-kept_work.SLICE_ROWS = 100
-deal = shuffling._deal
+engine.SLICE_ROWS = 100
+deal = writing._deal
 folder = Path(sys.argv[1])
 def killed(*given):
     if len(list(folder.glob(".tokumei-*/*/slice-*.json"))) == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return deal(*given)
-shuffling._deal = killed
+writing._deal = killed
 asked = ReleaseRequest(keep=["number"], keep_anyway=True, k=2)
 write_table_on_engine(str(folder / "people.parquet"), ["age", "town"], folder / "draft.parquet", asked,
     engine="local", beside=folder / "out.parquet")

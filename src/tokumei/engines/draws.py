@@ -16,20 +16,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
-import ibis
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 # Of one draw, in bits and in hexadecimal digits.
 BITS, DIGITS = 32, 8
-
-
-@ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
-def md5(text: str) -> str:  # type: ignore[empty-body]
-    """Return the MD5 of a text in hexadecimal digits, by the engine's own function."""
 
 
 @dataclass(frozen=True)
@@ -68,32 +63,54 @@ def digests_here(key: str, *named_by: pl.Series) -> pl.Series:
     return pl.Series(drawn, dtype=pl.String)
 
 
+@cache
+def _md5() -> Callable[[Any], Any]:
+    """Return the engine's own function that computes the MD5 of a text in hexadecimal digits."""
+    import ibis
+
+    @ibis.udf.scalar.builtin  # type: ignore[untyped-decorator]
+    def md5(text: str) -> str:  # type: ignore[empty-body]
+        ...
+
+    return md5  # type: ignore[no-any-return]
+
+
 def digest(key: str, *named_by: Any) -> Any:
     """Return the hexadecimal digits of a key and the columns that name a row; text and whole numbers."""
+    import ibis
+
     text = ibis.literal(key)
     for at, one in enumerate(named_by):
         # A blank after a number cannot be part of it, so that no two lists of columns read alike; text comes last.
         text = text + one.cast("string") + (" " if at + 1 < len(named_by) else "")
-    return md5(text)
+    return _md5()(text)
 
 
 def drawn_name(prefix: str, n_digits: int, key: str, *named_by: Any) -> Any:
     """Return a name of so many hexadecimal digits after a prefix."""
+    import ibis
+
     return ibis.literal(prefix) + digest(key, *named_by).substr(0, n_digits)
 
 
 def number(value: float) -> Any:
     """Return a float that no engine takes for a decimal."""
+    import ibis
+
     return ibis.literal(float(value), "float64")
 
 
 def whole_number(value: int) -> Any:
     """Return a whole number of 64 bits."""
+    import ibis
+
     return ibis.literal(int(value), "int64")
 
 
 def either(condition: Any, then: Any, otherwise: Any) -> Any:
     """Return one value where a condition holds, and else another."""
+    import ibis
+
     return ibis.ifelse(condition, then, otherwise)
 
 
@@ -105,21 +122,29 @@ def rounded(value: Any, per_unit: int = 1) -> Any:
 
 def at_least(value: Any, least: Any) -> Any:
     """Cut a value at its lower end."""
+    import ibis
+
     return ibis.greatest(value, least)
 
 
 def between(value: Any, least: Any, most: Any) -> Any:
     """Cut a value at two ends."""
+    import ibis
+
     return ibis.least(at_least(value, least), most)
 
 
 def place(group: Any, order: Sequence[Any]) -> Any:
     """Count up the rows of each group, or all rows for None, in an order that leaves no two alike, from 0."""
+    import ibis
+
     return ibis.row_number().over(ibis.window(group_by=group, order_by=list(order))).cast("int64")
 
 
 def beside(value: Any, group: Any, order: Sequence[Any]) -> tuple[Any, Any]:
     """Return the values of the next and the previous row in the same group; missing where there is none."""
+    import ibis
+
     within = ibis.window(group_by=group, order_by=list(order))
     return value.lead().over(within), value.lag().over(within)
 

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy import sparse
-from scipy.special import comb
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.data.history import History
 
+if TYPE_CHECKING:
+    from scipy import sparse
+
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Matrix = sparse.csr_array[np.float64]
+Matrix: TypeAlias = "sparse.csr_array[np.float64]"
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class ItemSets:
     @classmethod
     def of_pairs(cls, pairs: pl.DataFrame) -> ItemSets:
         """Read the item sets off customers and items, each pair once, in any order."""
+        from scipy import sparse
+
         pairs = pairs.sort("customer", "item")
         customers, items = (pairs[column].unique().sort() for column in ("customer", "item"))
         customer, item = (positions(pairs[column]) for column in ("customer", "item"))
@@ -58,6 +62,8 @@ class ItemSets:
 
     def weights(self) -> Matrix:
         """Weigh each item of a customer by how few bought it: f/Σf · (ln(n/|D|) + 1), D being its buyers."""
+        from scipy import sparse
+
         rarity = np.log(self.bought.shape[0] / np.maximum(self.n_buyers, 1)) + 1
         shares = 1 / np.maximum(self.n_items, 1)
         return sparse.csr_array(self.bought.multiply(rarity).multiply(shares[:, None]))
@@ -65,6 +71,8 @@ class ItemSets:
 
 def directions(matrix: Matrix) -> Matrix:
     """Scale each row to length 1, so that the product of two rows is their cosine."""
+    from scipy import sparse
+
     lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)))
     return sparse.csr_array(matrix.multiply(1 / np.where(lengths > 0, lengths, 1)[:, None]))
 
@@ -111,6 +119,8 @@ def count_combinations(bought: Matrix, size: int, secrets: Matrix | None = None)
 
     secrets: a row for each customer, 1 where the customer has the secret of a column.
     """
+    from scipy import sparse
+
     if not 1 <= size <= LARGEST_SIZE:
         raise InputError.of(f"combinations of 1 to {LARGEST_SIZE} items", value=size)
     theirs = sparse.csr_array((bought.shape[0], 0), dtype=np.float64) if secrets is None else secrets
@@ -123,6 +133,8 @@ def count_combinations(bought: Matrix, size: int, secrets: Matrix | None = None)
 
 
 def _check_countable(bought: Matrix, size: int, secrets: Matrix) -> None:
+    from scipy.special import comb
+
     n_occurrences = float((comb(np.diff(bought.indptr), size) * (1 + np.diff(secrets.indptr))).sum())
     if n_occurrences > MOST_OCCURRENCES:
         raise InputError.of(
@@ -133,6 +145,8 @@ def _check_countable(bought: Matrix, size: int, secrets: Matrix) -> None:
 
 
 def _counted(bought: Matrix, size: int, secrets: Matrix) -> Iterator[Combinations]:
+    from scipy import sparse
+
     if size == 1:
         yield from _single_items(bought, secrets)
     elif size == 2:
@@ -148,6 +162,8 @@ def _counted(bought: Matrix, size: int, secrets: Matrix) -> Iterator[Combination
 
 
 def _single_items(bought: Matrix, secrets: Matrix) -> Iterator[Combinations]:
+    from scipy import sparse
+
     n_buyers = np.asarray(bought.sum(axis=0)).astype(np.int64)
     items = np.flatnonzero(n_buyers)
     if len(items):
@@ -158,6 +174,8 @@ def _single_items(bought: Matrix, secrets: Matrix) -> Iterator[Combinations]:
 
 def _pairs(bought: Matrix, secrets: Matrix) -> Iterator[Combinations]:
     """Count pairs by the product of the matrix with itself, some first items at a time."""
+    from scipy import sparse
+
     by_item, n_items = sparse.csr_array(bought.T), bought.shape[1]
     with_secrets = _beside(secrets, bought)
     for start, end in _spans(by_item, np.diff(bought.indptr) * (1.0 + np.diff(secrets.indptr))):
@@ -185,6 +203,8 @@ def _spans(by_item: Matrix, n_of_customer: Floats) -> list[tuple[int, int]]:
 
 def _product(left: Matrix, right: Matrix, start: int, n_items: int) -> tuple[Ints, Ints, Floats]:
     """Multiply, and give the cells whose second item comes after the first, in order."""
+    from scipy import sparse
+
     product = sparse.csr_array(left @ right)
     product.sort_indices()
     cells = product.tocoo()
@@ -195,6 +215,8 @@ def _product(left: Matrix, right: Matrix, start: int, n_items: int) -> tuple[Int
 
 def _beside(secrets: Matrix, bought: Matrix) -> Matrix:
     """Return a matrix with a column for each pair of secret and item: 1 for customers who have both."""
+    from scipy import sparse
+
     n_secrets, n_bought = np.diff(secrets.indptr), np.diff(bought.indptr)
     customer = np.repeat(np.arange(secrets.shape[0]), n_secrets)
     # Each secret of a customer stands beside all items of that customer.

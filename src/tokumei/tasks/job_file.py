@@ -30,6 +30,9 @@ from tokumei.tasks.preparing import WAYS, Preparation, check_preparations, made_
 from tokumei.tasks.request import OF_COLUMNS, Kind, ReleaseRequest, Requirements, request_fields
 
 KINDS = ("table", "history")
+# What a folder of results has: the secrets, and the seed among them.
+SECRET = "secret"  # noqa: S105 - a folder.
+JOB, SEED = "job.toml", "seed.json"
 ROLES = ("identifier", "quasi-identifier", "sensitive", "other")
 SECTIONS = (
     "job",

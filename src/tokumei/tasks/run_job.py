@@ -25,11 +25,8 @@ from tokumei.core.text import choice_of
 from tokumei.data.files.disk import check_is_file, write_text
 from tokumei.data.files.keys import fingerprint, is_signed_by, read_private
 from tokumei.tasks.dossier import DOSSIER, signed_bytes, write_dossier
-from tokumei.tasks.job_file import Bound, Job
+from tokumei.tasks.job_file import JOB, SECRET, SEED, Bound, Job
 from tokumei.tasks.run_steps import FOLDER, HistoryWork, StepStore, TableWork, file_hash
-
-SECRET = "secret"  # noqa: S105 - a folder.
-JOB, SEED = "job.toml", "seed.json"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

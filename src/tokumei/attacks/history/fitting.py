@@ -19,8 +19,6 @@ from math import comb, factorial
 
 import numpy as np
 import polars as pl
-from scipy import sparse
-from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
@@ -261,6 +259,9 @@ def _rows_in_reach(known: Known, cells: PseudonymRows, line: int) -> Indices:
 
 def _matched(known: Known, cells: PseudonymRows, pairs: list[tuple[int, Indices]], customers: Indices) -> Indices:
     """Keep the customers who have a row of their own for each row of the pseudonym."""
+    from scipy import sparse
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
     if not len(customers):
         return customers
     lines = np.repeat([line for line, _ in pairs], [len(rows) for _, rows in pairs])

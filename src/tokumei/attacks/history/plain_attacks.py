@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.sparse import csr_array
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.data.history import History, period_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 FIELDS = ("date", "item", "price", "quantity")
 
@@ -171,6 +173,8 @@ def count_items(known: pl.DataFrame, released: pl.DataFrame) -> ItemCounts:
 
 
 def _matrix(counts: pl.DataFrame, items: pl.Series) -> tuple[pl.Series, csr_array]:
+    from scipy.sparse import csr_array
+
     customers = counts["customer"].unique().sort()
     rows = counts["customer"].cast(pl.Enum(customers)).to_physical().to_numpy().astype(np.int32)
     columns = counts["item"].cast(pl.Enum(items)).to_physical().to_numpy().astype(np.int32)
@@ -226,6 +230,8 @@ def nearest_by_jaccard(released: csr_array, known: csr_array) -> tuple[Indices, 
 
 def _nearest_by_rare_items(released: csr_array, known: csr_array) -> tuple[Indices, Ratios]:
     """Find those whose answer the rarest items settle, −1 for the rest; items are sorted from rare to common."""
+    from scipy.sparse import csr_array
+
     sizes, our_sizes = _sizes(released), _sizes(known)
     n_rare = np.minimum(sizes, np.floor(RARE_SHARE * sizes) + 1)
     index = np.arange(released.nnz) - np.repeat(released.indptr[:-1], np.diff(released.indptr))

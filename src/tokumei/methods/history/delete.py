@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
-from scipy import sparse
 
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.seeds import generator
@@ -160,6 +159,8 @@ class KmAnonymity(HistoryStep):
 
     def _kept(self, bought: Matrix) -> Matrix:
         """Take items away from customers until every combination is common enough."""
+        from scipy import sparse
+
         while True:
             n_buyers: Floats = np.asarray(bought.sum(axis=0))
             smaller = sparse.csr_array(bought.multiply(n_buyers >= self.k))
@@ -173,6 +174,8 @@ class KmAnonymity(HistoryStep):
 
 def _without_rare_pairs(bought: Matrix, k: int) -> Matrix:
     """Keep of each customer's items, most bought first, those that are common together with all kept before."""
+    from scipy import sparse
+
     together = sparse.csr_array(bought.T @ bought)
     rare = sparse.csr_array((together.data < k, together.indices, together.indptr), shape=together.shape)
     rare.eliminate_zeros()

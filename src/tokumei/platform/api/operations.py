@@ -16,6 +16,7 @@ from tokumei.contest.edition import EDITIONS
 from tokumei.core.errors import InputError, NotAllowed, NotFound, UnknownPart
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api import schemas, services
+from tokumei.platform.api.bearer import ORGANIZE, READ, SUBMIT, ApiRequest
 from tokumei.platform.api.serializers import (
     give_attempts,
     give_contest,
@@ -25,7 +26,6 @@ from tokumei.platform.api.serializers import (
     give_submission,
     give_team,
 )
-from tokumei.platform.api.services import ORGANIZE, READ, SUBMIT, ApiRequest
 from tokumei.platform.contests.forms import TAKEN
 from tokumei.platform.contests.models import Contest, Participation, Submission
 from tokumei.platform.contests.services import contests as service

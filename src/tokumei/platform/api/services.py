@@ -17,14 +17,12 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from ninja.security import HttpBearer
 
 from tokumei.core.errors import NotAllowed, NotFound, TokumeiError
 from tokumei.platform.accounts import authentication
-from tokumei.platform.accounts.authentication import allow
 from tokumei.platform.accounts.models import User
 from tokumei.platform.accounts.services import note_failure, refuse_after_many_failures
-from tokumei.platform.api.models import Scope, Token
+from tokumei.platform.api.models import Token
 
 # Tells people and programs that look for lost secrets what it is.
 PREFIX = "tokumei_"
@@ -114,34 +112,3 @@ def _is_good(user: User) -> Q:
 def _digest(text: str) -> str:
     # No salt: nobody can make a table of digests of 256 random bits.
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-
-
-CHANGES_AN_HOUR = 600
-
-
-class ApiRequest(HttpRequest):
-    """A request with a token that works, for the annotations of operations."""
-
-    auth: Token
-
-
-class Bearer(HttpBearer):
-    """Lets in who shows a token of at least a scope."""
-
-    def __init__(self, scope: Scope) -> None:
-        super().__init__()
-        self.scope = scope
-
-    def authenticate(self, request: HttpRequest, token: str) -> Token | None:  # noqa: ARG002 - ninja passes it.
-        """Return the token if it is valid; a missing scope is refused before anything is looked up."""
-        found = token_of(token)
-        if found is None:
-            return None
-        if not found.allows(self.scope):
-            raise NotAllowed(_("This token may not do that; it was made for: %s.") % found.get_scope_display())
-        if self.scope != Scope.READ:
-            allow("api", str(found.user_id), at_most=CHANGES_AN_HOUR, within=timedelta(hours=1))
-        return found
-
-
-READ, SUBMIT, ORGANIZE = Bearer(Scope.READ), Bearer(Scope.SUBMIT), Bearer(Scope.ORGANIZE)

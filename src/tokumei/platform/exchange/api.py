@@ -11,9 +11,9 @@ from ninja import Status
 from tokumei.core.errors import InputError, NotFound
 from tokumei.data.files.keys import fingerprint
 from tokumei.exchange.transport import LARGEST_REQUEST
+from tokumei.platform.api.bearer import READ, SUBMIT, ApiRequest
 from tokumei.platform.api.operations import SENDS_A_FILE, Limit, Offset, router, send
 from tokumei.platform.api.schemas import Key, Line, Slug
-from tokumei.platform.api.services import READ, SUBMIT, ApiRequest
 from tokumei.platform.exchange import trying
 from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, Recipient
 from tokumei.platform.exchange.schemas import (

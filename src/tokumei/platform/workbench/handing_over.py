@@ -21,8 +21,8 @@ from tokumei.platform.access import UserRequest
 from tokumei.platform.workbench import editing, services
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import Piece
+from tokumei.tasks.job_file import SECRET, SEED
 from tokumei.tasks.job_writing import write_job
-from tokumei.tasks.run_job import SECRET, SEED
 
 # What each file is; those in the second half are kept apart from the release.
 NAMES: dict[str, tuple[str, str | Promise]] = {

@@ -23,10 +23,10 @@ from tokumei.platform.workbench.column_pictures import first_rows
 from tokumei.reports.evaluation import default_grid, possible_ways
 from tokumei.tasks.anonymize_table import apply
 from tokumei.tasks.compare_table import USUAL_KS, frontier_table
-from tokumei.tasks.job_file import Job, table_of
+from tokumei.tasks.job_file import SECRET, SEED, Job, table_of
 from tokumei.tasks.measure_table import correlations, history_before_after
 from tokumei.tasks.report_history import sweep_history
-from tokumei.tasks.run_job import SECRET, SEED, run_job
+from tokumei.tasks.run_job import run_job
 
 STARTED = ".started"
 # The strongest attacks that fit in the time: by weak ones, people seem safe who are not.

@@ -24,7 +24,6 @@ from tokumei.core.errors import InputError, NotAllowed, NotFound
 from tokumei.core.text import Text
 from tokumei.platform.accounts.authentication import allow
 from tokumei.platform.accounts.models import User
-from tokumei.platform.contests.folder_work import notes_of
 from tokumei.platform.contests.models import (
     CheckState,
     Contest,
@@ -338,6 +337,9 @@ def _ask(job: Job) -> dict[str, Any]:
 
 
 def _end(job: Job, state: CheckState, **facts: Any) -> None:
+    # Editions and their checks take long to import, and no page needs them.
+    from tokumei.platform.contests.folder_work import notes_of
+
     check = FileCheck.objects.get(job=job)
     notes = notes_of(check.folder)
     if notes:
