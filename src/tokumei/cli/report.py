@@ -23,10 +23,13 @@ from tokumei.cli.options import (
     reads_histories,
 )
 from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
+from tokumei.cli.request import asks
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts
 from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.tasks.request import Requirements
 
+NOTHING = Requirements()
 TABLES = "Reports on tables"
 
 
@@ -61,6 +64,7 @@ SampleOption = Annotated[
 
 
 @reads_histories
+@asks(Requirements, panel=TABLES)
 def report(
     original: Annotated[Path, typer.Option("--original", metavar="T", help="The original history or table.")],
     release: Annotated[Path, typer.Option("--release", metavar="A", help="The release; of a history row for row.")],
@@ -92,7 +96,7 @@ def report(
     in_order: Annotated[
         bool, typer.Option("--in-order", rich_help_panel=TABLES, help="Row n of both files is the same person.")
     ] = False,
-    k: Annotated[int | None, typer.Option("--k", min=1, rich_help_panel=TABLES, help="Fewest rows in a class.")] = None,
+    request: Requirements = NOTHING,
     population_size: Annotated[
         int | None,
         typer.Option(
@@ -116,11 +120,10 @@ def report(
     """
     from tokumei.data.files.outputs import guarded
     from tokumei.tasks.report_history import report_history
-    from tokumei.tasks.request import Requirements
 
     if qi is not None:
         more = {
-            "asked": Requirements(k=k),
+            "asked": request,
             "rows": rows,
             "in_order": in_order,
             "hierarchies": hierarchies,
@@ -129,7 +132,7 @@ def report(
         known, wanted = names(qi, "--qi"), names(sensitive, "--sensitive") if sensitive else []
         _report_table(original, release, known, wanted, out, more, reading, lang.value, force=force, json=json)
         return
-    if sensitive or rows or in_order or k or population_size or hierarchies:
+    if sensitive or rows or in_order or request != NOTHING or population_size or hierarchies:
         raise InputError.of("--qi, which says that the files are tables", option="--qi")
     items = item_file(hierarchy)
     read = [original, release, items, *files_of(knowledge), None if sweep is None else sweep / "sweep.json"]
@@ -225,7 +228,7 @@ def _report_table(
 
     if out.suffix != ".json":
         check_suffix(out)
-    read = [original, release, options["rows"], options["hierarchies"]]
+    read = [original, release, options["rows"], options["hierarchies"], options["asked"].population]
     with showing_progress(), guarded({"--out": out}, inputs=read, force=force) as drafts:
         people = original_of(original, qi, sensitive, reading)
         done = report_table(people, str(release), reading=reading, **options)

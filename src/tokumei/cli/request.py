@@ -30,6 +30,8 @@ TYPED: Mapping[Kind, Any] = {
     Kind.LEVELS: list[str] | None,
     Kind.WEIGHTS: list[str] | None,
 }
+# What a mark in the notation of a number stands for, where it does not say so itself.
+SAID = {"WHOSE": "WHOSE shares count where rows are left out"}
 QiOption = Annotated[str, typer.Option("--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know.")]
 NumericOption = Annotated[
     str | None,
@@ -41,8 +43,11 @@ HierarchyOption = Annotated[
 ]
 
 
-def asks(kind: type[Requirements], *without: str) -> Callable[[Command], Command]:
-    """Give a command the options of a request, but for some that it does not look at."""
+def asks(kind: type[Requirements], *without: str, panel: str | None = None) -> Callable[[Command], Command]:
+    """Give a command the options of a request, but for some that it does not look at.
+
+    panel: the heading that they stand under in the help.
+    """
     wanted = [one for one in request_fields(kind) if one.name not in without]
 
     def decorated(command: Command) -> Command:
@@ -52,7 +57,7 @@ def asks(kind: type[Requirements], *without: str) -> Callable[[Command], Command
             if part.name != "request":
                 parts.append(part.replace(kind=inspect.Parameter.KEYWORD_ONLY))
                 continue
-            parts += [_parameter(one.name, one.metadata) for one in wanted]
+            parts += [_parameter(one.name, one.metadata, panel) for one in wanted]
 
         @functools.wraps(command)
         def run(**given: Any) -> None:
@@ -99,14 +104,27 @@ def read_table(
     return Table(file, qi, sensitive, hierarchies=hierarchies, numeric=numeric, reading=reading)
 
 
-def _parameter(name: str, about: Mapping[str, Any]) -> inspect.Parameter:
+def _parameter(name: str, about: Mapping[str, Any], panel: str | None) -> inspect.Parameter:
     """Make the option of a field."""
     flag, kind = _flag(name), about["kind"]
     least = 1 if kind == Kind.WHOLE else None
-    option = typer.Option(flag, metavar=about["metavar"], help=about["help"], min=least)
+    option = typer.Option(flag, metavar=about["metavar"], help=_help(about), min=least, rich_help_panel=panel)
     typed = Annotated[TYPED.get(kind, str | None), option]  # type: ignore[valid-type]
     default = {Kind.FLAG: False, Kind.SHARE: 0.0}.get(kind)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=typed)
+
+
+def _help(about: Mapping[str, Any]) -> str:
+    """Return the help of a field with the words that may be typed."""
+    said = [about["help"]]
+    if about["words"]:
+        said.append(f"One of {', '.join(about['words'])}.")
+    if about["then"]:
+        marks = [f":{mark}" for mark in about["then"]]
+        shorter = ["".join(marks[: n + 1]) for n in range(len(marks))]
+        said.append(f"After the number {' or '.join(shorter)}.")
+        said += [f"{SAID.get(mark, mark)}: {', '.join(words)}." for mark, words in about["then"].items()]
+    return " ".join(said)
 
 
 def _read(name: str, kind: Kind, value: Any) -> Any:

@@ -31,13 +31,11 @@ from tokumei.tasks.preparing import (
     is_of_numbers,
     made_hierarchy,
 )
-from tokumei.tasks.request import ReleaseRequest, Requirements, number_of, refuse_unknown
+from tokumei.tasks.request import DISTANCES, LIKENESS, WHOSE, ReleaseRequest, Requirements, number_of, refuse_unknown
 
 # Names that people type for a loss.
 SHORT_NAMES = {"dm": "discernibility", "acs": "average-class-size"}
 DEFAULT_LOSS = "ncp"
-# Whose shares count where rows are left out.
-WHOSE = ("both", "original", "release")
 
 
 @dataclass(frozen=True)
@@ -196,7 +194,7 @@ def requirements_of(
         options = {"sensitive": column, "l": number, **_diversity_kind(kinds, column)}
         made.append(SAFETY.make("l-diversity", **options, **missing))
     for column, number, kinds in _levels(asked, "t_closeness"):
-        distance, against = _kind_and_whose(kinds, ("equal", "ordered", "hierarchical"), "t_closeness", column)
+        distance, against = _kind_and_whose(kinds, DISTANCES, "t_closeness", column)
         options = {"sensitive": column, "t": number, "distance": distance, "hierarchy": hierarchies.get(column)}
         made.append(SAFETY.make("t-closeness", **options, **missing, against=against))
     for column, number, kinds in _levels(asked, "alpha_k"):
@@ -204,7 +202,7 @@ def requirements_of(
             raise InputError.of("nothing after the number", option=f"alpha_k {column}", value=":".join(kinds))
         made.append(SAFETY.make("alpha-k", sensitive=column, alpha=number, k=asked.k or 1, **missing))
     for column, number, kinds in _levels(asked, "beta_likeness"):
-        kind, against = _kind_and_whose(kinds, ("basic", "enhanced"), "beta_likeness", column)
+        kind, against = _kind_and_whose(kinds, LIKENESS, "beta_likeness", column)
         options = {"sensitive": column, "beta": number, "kind": kind, "against": against}
         made.append(SAFETY.make("beta-likeness", **options, **missing))
     for column, number, kinds in _levels(asked, "delta_disclosure"):

@@ -47,7 +47,7 @@ SECTIONS = (
     "bound",
     "output",
 )
-# What is asked of the rows that are written, and of how they are made, which stand in sections of their own.
+# What is asked of the rows that are written, which stands in [output].
 IN_OUTPUT = ("keep", "keep_anyway", "keep_order", "reproducible")
 MOST = 1_000_000_000
 # Several methods of a history, one after the other.
@@ -107,8 +107,10 @@ class Job:
     threats: Sequence[Threat] = ()
     measures: tuple[str, ...] | None = None
     bounds: Sequence[Bound] = ()
-    keep: tuple[str, ...] = ()
+    keep: Sequence[str] = ()
     keep_anyway: bool = False
+    keep_order: bool = False
+    reproducible: bool = False
     # The key by which the dossier is signed, if it is.
     sign: Path | None = None
     seed: int | None = None
@@ -138,8 +140,8 @@ class Job:
 
     def request(self, method: str, options: Mapping[str, Any], seed: int) -> ReleaseRequest:
         """Return what is asked of the release of a table by one of the methods."""
-        more: dict[str, Any] = {"method": method, "options": options, "seed": seed}
-        return ReleaseRequest(**self.requirements, keep=list(self.keep), keep_anyway=self.keep_anyway, **more)
+        output = {name: getattr(self, name) for name in IN_OUTPUT}
+        return ReleaseRequest(**self.requirements, **output, method=method, options=options, seed=seed)
 
     def promised(self) -> Requirements:
         """Return what every class of the release must hold."""
@@ -260,15 +262,16 @@ def _requirements(where: Where, found: Mapping[str, Any], kind: str, folder: Pat
     if kind == "history":
         section.finish()
         return {}
-    asked: dict[str, Any] = {}
-    for one in request_fields(ReleaseRequest):
-        if one.name in IN_OUTPUT:
-            continue
-        section.asked.add(one.name)
-        if one.name in section.found:
-            asked[one.name] = _field(section, one.name, one.metadata["kind"], folder)
+    asked = _fields(section, [one.name for one in request_fields(ReleaseRequest) if one.name not in IN_OUTPUT], folder)
     section.finish()
     return asked
+
+
+def _fields(section: Section, names: Sequence[str], folder: Path) -> dict[str, Any]:
+    """Read the fields of a request that stand in a section."""
+    section.asked |= set(names)
+    kinds = {one.name: one.metadata["kind"] for one in request_fields(ReleaseRequest)}
+    return {name: _field(section, name, kinds[name], folder) for name in names if name in section.found}
 
 
 def _field(section: Section, name: str, kind: Kind, folder: Path) -> Any:
@@ -280,7 +283,7 @@ def _field(section: Section, name: str, kind: Kind, folder: Path) -> Any:
     if kind == Kind.FLAG:
         return section.flag(name, False)
     if kind == Kind.NAMES:
-        return list(section.names(name))
+        return section.names(name)
     if kind in (Kind.LEVELS, Kind.WEIGHTS):
         return dict(section.get(name, f"columns and numbers, as {name} = {{ illness = 2 }}", dict))
     text = section.text(name)
@@ -349,7 +352,7 @@ def _bound(section: Section) -> Bound:
 
 def _output(where: Where, found: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     section = Section(where, "output", found.get("output", {}))
-    made: dict[str, Any] = {"keep": section.names("keep", []), "keep_anyway": section.flag("keep_anyway", False)}
+    made = _fields(section, IN_OUTPUT, folder)
     key = section.maybe_text("sign", "the file of a key, as tokumei exchange keys writes it")
     if key is not None:
         made["sign"] = folder / key

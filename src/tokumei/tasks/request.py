@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     from tokumei.methods.registry import TableAnonymizer
 
 
-WHOSE_HELP = "WHOSE shares count where rows are left out: original, release or both (default)."
+# Whose shares count where rows are left out, and the other words that may follow a number; the first is the default.
+WHOSE = ("both", "original", "release")
+DIVERSITIES = ("distinct", "entropy", "recursive:C")
+DISTANCES = ("equal", "ordered", "hierarchical")
+LIKENESS = ("basic", "enhanced")
+PRESETS = ("cheo-trusted-recipient", "cheo-public-release", "cheo-breach")
+LOSSES = ("ncp", "prec", "dis", "entropy", "dm", "average-class-size", "price")
 # A number, or one with its kind, as "2:entropy" or (2, "entropy").
 Level = float | str | tuple[object, ...]
 # One for every sensitive column, or one or more by column.
@@ -46,55 +52,105 @@ class Kind(StrEnum):
     OBJECT = "an object"
 
 
-def about(kind: Kind, help: str = "", metavar: str | None = None) -> dict[str, Any]:  # noqa: A002 - as argparse has it.
-    """Return what is said of a field at every door."""
-    return {"kind": kind, "help": help, "metavar": metavar}
+def about(
+    kind: Kind,
+    label: str = "",
+    help: str = "",  # noqa: A002 - as argparse has it.
+    metavar: str | None = None,
+    *,
+    words: Sequence[str] = (),
+    then: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Any]:
+    """Return what is said of a field at every door.
+
+    words: the texts to choose from; a text of another part will do, too.
+    then: what may follow each number, after a colon, in this order.
+    """
+    return {"kind": kind, "label": label, "help": help, "metavar": metavar, "words": words, "then": then or {}}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Requirements:
     """What every class of a table must hold."""
 
-    k: int | None = field(default=None, metadata=about(Kind.WHOLE, "Fewest rows in a class."))
+    k: int | None = field(
+        default=None, metadata=about(Kind.WHOLE, "k: rows that must look alike", "Fewest rows in a class.")
+    )
     preset: str | None = field(
         default=None,
-        metadata=about(Kind.TEXT, "A known standard: cheo-trusted-recipient, cheo-public-release or cheo-breach."),
+        metadata=about(Kind.TEXT, "A known standard", "What a known standard of health data asks for.", words=PRESETS),
     )
     l_diversity: PerColumn | None = field(
-        default=None, metadata=about(Kind.LEVELS, "KIND: distinct, entropy or recursive:C.", "COLUMN=L[:KIND]")
+        default=None,
+        metadata=about(
+            Kind.LEVELS,
+            "ℓ-diversity",
+            "Fewest different values in a class.",
+            "COLUMN=L[:KIND]",
+            then={"KIND": DIVERSITIES},
+        ),
     )
     t_closeness: PerColumn | None = field(
         default=None,
         metadata=about(
             Kind.LEVELS,
-            f"After T :KIND or :KIND:WHOSE. KIND: equal, ordered or hierarchical. {WHOSE_HELP}",
+            "t-closeness",
+            "How far the values of a class may be from those of all rows, from 0 to 1.",
             "COLUMN=T[:…]",
+            then={"KIND": DISTANCES, "WHOSE": WHOSE},
         ),
     )
     alpha_k: PerColumn | None = field(
-        default=None, metadata=about(Kind.LEVELS, "(α,k)-anonymity, with the k of --k.", "COLUMN=ALPHA")
+        default=None,
+        metadata=about(
+            Kind.LEVELS,
+            "(α,k)-anonymity",
+            "Largest share that one value may have in a class, from 0 to 1; goes with k.",
+            "COLUMN=ALPHA",
+        ),
     )
     beta_likeness: PerColumn | None = field(
         default=None,
         metadata=about(
-            Kind.LEVELS, f"After BETA :KIND or :KIND:WHOSE. KIND: basic or enhanced. {WHOSE_HELP}", "COLUMN=BETA[:…]"
+            Kind.LEVELS,
+            "β-likeness",
+            "How much the share of a value may grow from all rows to a class: 1 lets it double.",
+            "COLUMN=BETA[:…]",
+            then={"KIND": LIKENESS, "WHOSE": WHOSE},
         ),
     )
     delta_disclosure: PerColumn | None = field(
         default=None,
         metadata=about(
-            Kind.LEVELS, f"δ-disclosure privacy, in bits; after DELTA :WHOSE. {WHOSE_HELP}", "COLUMN=DELTA[:…]"
+            Kind.LEVELS,
+            "δ-disclosure privacy",
+            "How far the share of a value in a class may be from that in all rows, in bits.",
+            "COLUMN=DELTA[:…]",
+            then={"WHOSE": WHOSE},
         ),
     )
-    k_map: int | None = field(default=None, metadata=about(Kind.WHOLE, "Fewest people of --population a record fits."))
+    k_map: int | None = field(
+        default=None, metadata=about(Kind.WHOLE, "k-map", "Fewest people of the population that a record fits.")
+    )
     delta_presence: float | str | tuple[object, ...] | None = field(
-        default=None, metadata=about(Kind.TEXT, "Share of each class of --population.", "[MIN:]MAX")
+        default=None,
+        metadata=about(
+            Kind.TEXT,
+            "δ-presence",
+            "Largest share of each class of the population that may be in the table, from 0 to 1; "
+            "as 0.1:0.5 with the least share before it.",
+            "[MIN:]MAX",
+        ),
     )
     population: Any = field(
-        default=None, metadata=about(Kind.FILE, "Everybody, for --k-map and --delta-presence.", "FILE")
+        default=None,
+        metadata=about(Kind.FILE, "Population", "A file of everybody, for k-map and δ-presence.", "FILE"),
     )
     missing_is_a_value: bool = field(
-        default=False, metadata=about(Kind.FLAG, "Let a missing sensitive value count as one more value.")
+        default=False,
+        metadata=about(
+            Kind.FLAG, "Count missing values", "Let a missing sensitive value count as one more value."
+        ),
     )
     requirements_given: Sequence[Requirement] = field(default=(), metadata=about(Kind.OBJECT))
 
@@ -131,24 +187,32 @@ class Requirements:
 class ReleaseRequest(Requirements):
     """What a release of a table must hold, and how it is to be made."""
 
-    suppress: float = field(default=0.0, metadata=about(Kind.SHARE, "Share of rows that may be left out, 0 to 1."))
+    suppress: float = field(
+        default=0.0,
+        metadata=about(Kind.SHARE, "Rows that may be left out", "Share of rows that may be left out.", "0–1"),
+    )
     loss: str | Loss | None = field(
-        default=None,
-        metadata=about(
-            Kind.TEXT, "What to keep small: ncp (default), prec, dis, entropy, dm, average-class-size, price."
-        ),
+        default=None, metadata=about(Kind.TEXT, "Loss", "What to keep small; ncp if not given.", words=LOSSES)
     )
     prices: Path | str | None = field(
-        default=None, metadata=about(Kind.FILE, "For --loss price: attribute, label and price as CSV.", "FILE")
+        default=None,
+        metadata=about(Kind.FILE, "Prices", "For the loss price: attribute, label and price as CSV.", "FILE"),
     )
     weights: Mapping[str, float] = field(
-        default_factory=dict, metadata=about(Kind.WEIGHTS, "How much each column's loss counts.", "A=2,B=1")
+        default_factory=dict,
+        metadata=about(Kind.WEIGHTS, "Weights", "How much each column's loss counts; 1 if not given.", "A=2,B=1"),
     )
     prefer: Sequence[str] = field(
-        default=(), metadata=about(Kind.NAMES, "Columns to keep finest, among equal losses.", "A,B,…")
+        default=(),
+        metadata=about(
+            Kind.NAMES, "Columns to keep finest", "Columns to keep finest, among equal losses; the first first.", "A,B,…"
+        ),
     )
     numeric: Sequence[str] | None = field(
-        default=None, metadata=about(Kind.NAMES, "Columns of numbers; those that hold numbers if not given.", "A,B,…")
+        default=None,
+        metadata=about(
+            Kind.NAMES, "Columns of numbers", "Columns of numbers; those that hold numbers if not given.", "A,B,…"
+        ),
     )
     # A folder of hierarchy files, or a hierarchy by column; "" names the folder beside single ones.
     hierarchies: Any = field(default=None, metadata=about(Kind.OBJECT))
@@ -156,22 +220,37 @@ class ReleaseRequest(Requirements):
     # The method's own options.
     options: Mapping[str, Any] = field(default_factory=dict, metadata=about(Kind.OBJECT))
     keep: Sequence[str] = field(
-        default=(), metadata=about(Kind.NAMES, "Further columns to release, unchanged.", "A,B,…")
+        default=(), metadata=about(Kind.NAMES, "Further columns", "Further columns to release, unchanged.", "A,B,…")
     )
     keep_anyway: bool = field(
-        default=False, metadata=about(Kind.FLAG, "Keep columns that single people out, and free text, all the same.")
+        default=False,
+        metadata=about(
+            Kind.FLAG,
+            "Keep what singles people out",
+            "Keep columns that single people out, and free text, all the same.",
+        ),
     )
     keep_order: bool = field(
         default=False,
-        metadata=about(Kind.FLAG, "Release rows in their order; else they are shuffled by a secret seed."),
+        metadata=about(
+            Kind.FLAG,
+            "Keep the order of rows",
+            "Release rows in their order; else they are shuffled by a secret seed.",
+        ),
     )
     seed: int | None = field(
         default=None,
-        metadata=about(Kind.OBJECT, "The same seed gives the same release; a secret one is drawn if not given."),
+        metadata=about(
+            Kind.OBJECT, "Seed", "The same seed gives the same release; a secret one is drawn if not given."
+        ),
     )
     reproducible: bool = field(
         default=False,
-        metadata=about(Kind.FLAG, "Take --seed though the promise rests on noise nobody knows; it is then void."),
+        metadata=about(
+            Kind.FLAG,
+            "Reproducible",
+            "Take a seed though the promise rests on noise nobody knows; it is then void.",
+        ),
     )
 
     def __post_init__(self) -> None:
@@ -196,7 +275,8 @@ def request_fields(kind: type[Requirements]) -> list[Field[Any]]:
     return [one for one in fields(kind) if one.metadata["kind"] != Kind.OBJECT]
 
 
-# The requirements that name columns.
+# The fields that name a file, and the requirements that name columns.
+FILES = tuple(one.name for one in fields(ReleaseRequest) if one.metadata["kind"] == Kind.FILE)
 OF_COLUMNS = tuple(one.name for one in fields(Requirements) if one.metadata["kind"] == Kind.LEVELS)
 
 

@@ -26,6 +26,7 @@ from tokumei.data.files.disk import check_is_file, write_text
 from tokumei.data.files.keys import fingerprint, is_signed_by, read_private
 from tokumei.tasks.dossier import DOSSIER, signed_bytes, write_dossier
 from tokumei.tasks.job_file import JOB, SECRET, SEED, Bound, Job
+from tokumei.tasks.request import FILES
 from tokumei.tasks.run_steps import FOLDER, HistoryWork, StepStore, TableWork, file_hash
 
 
@@ -92,6 +93,8 @@ def run_job(job: Job, out: Path, *, force: bool = False) -> JobResult:
     store = StepStore(out)
     known = {"job": job.where.text, "input": file_hash(job.file), "seed": seed, "tokumei": version("tokumei")}
     known["hierarchies"] = {name: file_hash(one) for name, one in job.hierarchies.items() if isinstance(one, Path)}
+    if beside := {name: file_hash(Path(job.requirements[name])) for name in FILES if name in job.requirements}:
+        known["beside"] = beside
     known["keys"] = [file_hash(one.key) for one in job.preparations if one.key is not None and one.key.is_file()]
     work: Any = TableWork(job, out, seed) if job.kind == "table" else HistoryWork(job, out, seed)
     planned = work.steps()
