@@ -15,14 +15,13 @@ from tokumei.data.history_columns import SCHEMA
 from tokumei.hierarchies.hierarchy import BUILDERS
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.tasks.job_file import ROLES
+from tokumei.tasks.request import Kind, ReleaseRequest, request_fields
 
 Found = dict[str, Any]
 Change = Callable[[Found], None]
 QUASI, SENSITIVE, OTHER, KEPT = "quasi-identifier", "sensitive", "other", "kept"
 # What a column may be on the page: one more than in a job file, where a list says which others are released.
 CHOICES = (*ROLES, KEPT)
-# What is asked of each class about a sensitive column, by its name on the page and in a job file.
-OF_SENSITIVE = {"l": "l_diversity", "t": "t_closeness"}
 MADE, FILE, GROUPS = "", "file", "groups"
 
 
@@ -57,11 +56,15 @@ def _follow_roles(found: Found) -> None:
         attacks = [one for one in threat.get("attacks", []) if one != "homogeneity"]
         threat["attacks"] = [*attacks, *(["homogeneity"] if sensitive else [])]
     asked = found.get("requirements", {})
-    for name in OF_SENSITIVE.values():
-        if name in asked:
-            asked[name] = {column: value for column, value in asked[name].items() if column in sensitive}
-            if not asked[name]:
-                del asked[name]
+    for one in request_fields(ReleaseRequest):
+        kind, given = one.metadata["kind"], asked.get(one.name)
+        left = sensitive if kind == Kind.LEVELS else known
+        if given and kind in (Kind.LEVELS, Kind.WEIGHTS):
+            asked[one.name] = {column: value for column, value in given.items() if column in left}
+        elif given and kind == Kind.NAMES:
+            asked[one.name] = [column for column in given if column in left]
+        if given and not asked[one.name]:
+            del asked[one.name]
 
 
 def set_history_columns(columns: Sequence[str], sent: QueryDict) -> Change:
@@ -95,41 +98,27 @@ def set_population(sent: QueryDict) -> Change:
     return change
 
 
-def set_goal(sent: QueryDict, sensitive: Sequence[str]) -> Change:
-    """Read what every class must hold, what may be left out, and the methods."""
+def set_k(found: Found, k: int) -> None:
+    """Write the bounds that follow from k in the place of those before."""
+    others = [one for one in found.get("bound", []) if one.get("of") not in ("k", "prosecutor-risk")]
+    found["bound"] = [{"of": "k", "least": k}, {"of": "prosecutor-risk", "most": 1 / k}, *others]
+
+
+def set_methods(sent: QueryDict) -> Change:
+    """Put the methods that are ticked in the place of those before, whose options stay but for the kind of ranges."""
 
     def change(found: Found) -> None:
-        k = whole(sent, "k", 1, 1_000_000)
-        asked = found.setdefault("requirements", {})
-        asked["k"], asked["suppress"] = k, share(sent, "suppress")
-        for short, name in OF_SENSITIVE.items():
-            wanted = {}
-            for number, column in enumerate(sensitive):
-                text = sent.get(f"{short}{number}", "").strip()
-                if text and float(number_of(text, name)) > (1 if short == "l" else 0):
-                    wanted[column] = int(float(text)) if short == "l" else float(text)
-            if wanted:
-                asked[name] = wanted
-            else:
-                asked.pop(name, None)
-        _set_methods(found, sent.getlist("method"), are_tight=sent.get("ranges") == "tight")
-        bounds = [one for one in found.get("bound", []) if one.get("of") not in ("k", "prosecutor-risk")]
-        found["bound"] = [{"of": "k", "least": k}, {"of": "prosecutor-risk", "most": 1 / k}, *bounds]
+        known, names = {one["name"]: one for one in found.get("method", [])}, sent.getlist("method")
+        for name in names:
+            if name not in TABLE_ANONYMIZERS:
+                raise InputError.of(_("a method of the list"), value=name)
+        found["method"] = [known.get(name, {"name": name}) for name in names] or [{"name": "optimal"}]
+        for one in found["method"]:
+            one.pop("ranges", None)
+            if sent.get("ranges") == "tight" and takes_ranges(one["name"]):
+                one["ranges"] = "tight"
 
     return change
-
-
-def _set_methods(found: Found, names: Sequence[str], *, are_tight: bool) -> None:
-    """Put the methods that are ticked in the place of those before, whose options stay but for the kind of ranges."""
-    known = {one["name"]: one for one in found.get("method", [])}
-    for name in names:
-        if name not in TABLE_ANONYMIZERS:
-            raise InputError.of(_("a method of the list"), value=name)
-    found["method"] = [known.get(name, {"name": name}) for name in names] or [{"name": "optimal"}]
-    for one in found["method"]:
-        one.pop("ranges", None)
-        if are_tight and takes_ranges(one["name"]):
-            one["ranges"] = "tight"
 
 
 def takes_ranges(name: str) -> bool:

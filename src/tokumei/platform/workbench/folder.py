@@ -6,6 +6,7 @@
 | the file        | as it was sent, beside the job file, which names it                          |
 | job.toml        | the job, as `tokumei job new` writes it and `tokumei run` does it            |
 | hierarchies/    | hierarchies that were sent or edited                                         |
+| given/          | files that the request names: a population, prices                           |
 | look.json       | the columns: what was counted, roles that are suggested and why              |
 | risk.json       | what the file gives away by the roles of the job                             |
 | trees.json      | the hierarchies by which columns are generalized, as they are drawn          |
@@ -35,7 +36,7 @@ LOOK, RISK, TREES, FRONTIER = "look.json", "risk.json", "trees.json", "frontier.
 RESULT = "result.json"
 # The hierarchies that are drawn, each in a file.
 MADE_TREES = ".trees"
-HIERARCHIES = "hierarchies"
+HIERARCHIES, GIVEN = "hierarchies", "given"
 # Another file to which the recipe is applied: what was asked, what came of it, and the release.
 NEXT, ASKED, APPLIED, NEXT_RELEASE = "next", "asked.json", "applied.json", "next-release.csv"
 

@@ -16,10 +16,12 @@ from tokumei.core.registry import part_options
 from tokumei.methods.history.steps import HistoryStep
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.platform.access import UserRequest, access
+from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.messages import describe_error
 from tokumei.platform.workbench import drawing, editing, services
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.file_views import edited, find, frame
+from tokumei.platform.workbench.goal_form import GoalForm
 from tokumei.platform.workbench.models import Piece
 from tokumei.platform.workbench.words import (
     attack_lines,
@@ -125,40 +127,45 @@ def protect(request: UserRequest, piece: Piece) -> HttpResponse:
     shown = frame(request, piece)
     if shown["look"] is None:
         return render(request, "workbench/protect.html", shown)
-    job = files.job_of(piece.folder)
-    sensitive = [name for name, role in job.get("roles", {}).items() if role == editing.SENSITIVE]
-    if request.method == "POST":
-        is_table = piece.kind == "table"
-        change = editing.set_goal(request.POST, sensitive) if is_table else editing.set_pipeline(request.POST)
+    job, is_table, is_sent = files.job_of(piece.folder), piece.kind == "table", request.method == "POST"
+    sent = (request.POST, uploads_of(request)) if is_sent else ()
+    goal = GoalForm(job, *sent, methods=request.POST.getlist("method")) if is_table else None
+    if is_sent and (goal is None or goal.is_valid()):
         try:
-            services.edit(piece, change)
+            _edit(request, piece, goal)
         except InputError as error:
             messages.error(request, describe_error(error))
             return redirect("workbench:protect", piece=piece.key)
         wants_frontier = "try" in request.POST
         services.start(piece, services.FRONTIER if wants_frontier else services.RELEASE)
         return redirect("workbench:protect" if wants_frontier else "workbench:see", piece=piece.key)
-    shown |= _goal_shown(job, sensitive) if piece.kind == "table" else _pipeline_shown(job)
+    if is_sent:
+        # Ticks stay as they were sent.
+        editing.set_methods(request.POST)(job)
+    shown |= _pipeline_shown(job) if goal is None else {"goal": goal, **_methods_shown(job)}
     shown |= _frontier_shown(files.read(piece.folder, files.FRONTIER), piece)
     return render(request, "workbench/protect.html", shown)
 
 
-def _goal_shown(job: Mapping[str, Any], sensitive: list[str]) -> dict[str, Any]:
-    asked = job.get("requirements", {})
+def _edit(request: UserRequest, piece: Piece, goal: GoalForm | None) -> None:
+    """Write into the job file what was sent; files that came with it are stored first."""
+    if goal is None:
+        services.edit(piece, editing.set_pipeline(request.POST))
+        return
+    goal.places = {name: services.take_beside(piece, name, upload) for name, upload in goal.uploads.items()}
+    set_methods = editing.set_methods(request.POST)
+
+    def change(found: editing.Found) -> None:
+        goal.change(found)
+        set_methods(found)
+
+    services.edit(piece, change)
+
+
+def _methods_shown(job: Mapping[str, Any]) -> dict[str, Any]:
     chosen = [one["name"] for one in job.get("method", [])] or ["optimal"]
     listed = [*USUAL, *(name for name in TABLE_ANONYMIZERS if name not in USUAL)]
     return {
-        "k": asked.get("k", 5),
-        "suppress": f"{100 * asked.get('suppress', 0):g}",
-        "sensitive": [
-            {
-                "name": name,
-                "l": asked.get("l_diversity", {}).get(name, 1),
-                "t": asked.get("t_closeness", {}).get(name, 0),
-                "number": number,
-            }
-            for number, name in enumerate(sensitive)
-        ],
         "are_tight": any(one.get("ranges") == "tight" for one in job.get("method", [])),
         "methods": [_method_shown(name, name in chosen) for name in listed if _is_ready(name) or name in chosen],
     }
@@ -264,12 +271,7 @@ def choose(request: UserRequest, piece: Piece) -> HttpResponse:
         asked["k"], asked["suppress"] = chosen["k"], chosen["suppress"]
         known = {one["name"]: one for one in found.get("method", [])}
         found["method"] = [known.get(chosen["method"], {"name": chosen["method"]})]
-        others = [one for one in found.get("bound", []) if one.get("of") not in ("k", "prosecutor-risk")]
-        found["bound"] = [
-            {"of": "k", "least": chosen["k"]},
-            {"of": "prosecutor-risk", "most": 1 / chosen["k"]},
-            *others,
-        ]
+        editing.set_k(found, chosen["k"])
 
     services.edit(piece, change)
     services.start(piece, services.RELEASE)

@@ -164,12 +164,13 @@ def file(request: UserRequest, piece: Piece, name: str) -> HttpResponseBase:
 
 
 def _packed(folder: Path) -> IO[bytes]:
-    """Pack the job file, its hierarchies and all that it gave; the file itself stays where it is."""
+    """Pack the job file, what it names and all that it gave; the file itself stays where it is."""
     # Whoever sends it closes it.
     kept = tempfile.TemporaryFile(dir=settings.MEDIA_ROOT)  # noqa: SIM115
     with zipfile.ZipFile(kept, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.write(folder / files.JOB, files.JOB)
-        for part, below in ((files.HIERARCHIES, files.HIERARCHIES), (files.OUT, "dossier")):
+        beside = ((one, one) for one in (files.HIERARCHIES, files.GIVEN))
+        for part, below in (*beside, (files.OUT, "dossier")):
             for path in sorted((folder / part).rglob("*")):
                 if path.is_file() and not path.name.startswith("."):
                     archive.write(path, str(Path(below) / path.relative_to(folder / part)))

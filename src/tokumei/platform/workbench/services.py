@@ -113,17 +113,41 @@ def take_next(piece: Piece, upload: UploadedFile[Any] | None, unseen: str) -> No
         folder.mkdir(mode=0o700)
         if upload is not None:
             _store(upload.chunks(1024 * 1024), folder / name)
-    n_bytes = sum(path.stat().st_size for path in piece.folder.glob("*.*")) + (folder / name).stat().st_size
     try:
-        _check_quota(piece.owner, n_bytes - piece.n_bytes, new=0)
+        _count_bytes(piece)
     except TooMany:
         shutil.rmtree(folder)
         raise
     files.write(folder, files.ASKED, {"file": name, "unseen": unseen})
     with transaction.atomic():
-        Piece.objects.filter(pk=piece.pk).update(n_bytes=n_bytes)
         share(folder)
         start(piece, APPLY)
+
+
+def take_beside(piece: Piece, name: str, upload: UploadedFile[Any]) -> str:
+    """Take a file that a request names, in the place of one before; returns its path in the folder."""
+    folder = piece.folder / files.GIVEN
+    path = folder / f"{name}{ending_of(files.plain_name(str(upload.name)))}"
+    with telling_full_disk():
+        folder.mkdir(mode=0o700, exist_ok=True)
+        for one in folder.glob(f"{name}.*"):
+            one.unlink()
+        _store(upload.chunks(1024 * 1024), path)
+    try:
+        _count_bytes(piece)
+    except TooMany:
+        path.unlink()
+        raise
+    share(folder)
+    return f"{files.GIVEN}/{path.name}"
+
+
+def _count_bytes(piece: Piece) -> None:
+    """Count what a person sent for a piece of work; refuse more than they may have here."""
+    sent = [*piece.folder.glob("*.*"), *piece.folder.glob(f"{files.NEXT}/*"), *piece.folder.glob(f"{files.GIVEN}/*")]
+    n_bytes = sum(path.stat().st_size for path in sent)
+    _check_quota(piece.owner, n_bytes - piece.n_bytes, new=0)
+    Piece.objects.filter(pk=piece.pk).update(n_bytes=n_bytes)
 
 
 def edit(piece: Piece, change: Callable[[dict[str, Any]], None]) -> None:

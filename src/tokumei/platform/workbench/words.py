@@ -108,6 +108,32 @@ EXACTNESS: Words = {
 }
 
 
+# What follows a number in a requirement.
+MARKS: Words = {
+    "KIND": gettext_lazy("how it is measured"),
+    "WHOSE": gettext_lazy("compared with the shares in"),
+    "C": gettext_lazy("c of recursive"),
+}
+REQUEST: Words = {
+    "distinct": gettext_lazy("different values"),
+    "entropy": gettext_lazy("entropy"),
+    "recursive": gettext_lazy("recursive, with c"),
+    "equal": gettext_lazy("all values equally far"),
+    "ordered": gettext_lazy("by the order of the values"),
+    "hierarchical": gettext_lazy("by the hierarchy"),
+    "basic": gettext_lazy("basic"),
+    "enhanced": gettext_lazy("enhanced"),
+    "both": gettext_lazy("the original and the release"),
+    "original": gettext_lazy("the original alone"),
+    "release": gettext_lazy("the release alone"),
+}
+
+
+def word_of_request(word: str) -> str:
+    """Return what a word of a requirement is called; one that is only a name stays."""
+    return str(REQUEST.get(word, word))
+
+
 def step_in_words(job: Job) -> str:
     """Describe what a job does."""
     return str(JOBS.get(job.kind, ""))
@@ -132,8 +158,12 @@ def language() -> str:
 
 def fault_text(fault: Mapping[str, Any]) -> str:
     """Describe a fault in the reader's language, as far as it is known there."""
-    told = _read(fault)
-    return (expected_in_japanese(told) if language() == "ja" else None) or told.wanted
+    return expected_in_words(_read(fault))
+
+
+def expected_in_words(fault: Fault) -> str:
+    """Describe what was expected in the reader's language, as far as it is known there."""
+    return (expected_in_japanese(fault) if language() == "ja" else None) or fault.wanted
 
 
 def english(fault: Mapping[str, Any]) -> str:
