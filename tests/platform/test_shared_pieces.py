@@ -24,7 +24,7 @@ from tokumei.platform.workbench.models import Piece
 from tokumei.tasks import audit_table
 
 pytestmark = pytest.mark.django_db(transaction=True)
-GOAL = {"k": "2", "suppress": "0", "method": "optimal", "l0": "1", "t0": "0"}
+GOAL = {"k": "2", "suppress": "0", "method": "optimal"}
 
 
 @pytest.fixture

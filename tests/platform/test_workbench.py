@@ -26,7 +26,7 @@ from tokumei.platform.workbench.models import Piece, workbench_folder
 from tokumei.tasks.job_file import Job
 
 pytestmark = pytest.mark.django_db
-GOAL = {"k": "2", "suppress": "0", "method": "optimal", "l0": "1", "t0": "0"}
+GOAL = {"k": "2", "suppress": "0", "method": "optimal"}
 
 
 @pytest.fixture(autouse=True)
@@ -134,7 +134,7 @@ def test_release_of_the_pages_is_that_of_the_command_line_to_the_byte(
     alice: User, log_in: LogIn, tmp_path: Path
 ) -> None:
     piece, client = begin(alice), log_in(alice)
-    released(client, piece, l0="2")
+    released(client, piece, **{"l_diversity-0": "2"})
     shown = page(client, piece, "see")
     assert "Everything that was asked for holds" in shown
     assert "record-linkage" in shown

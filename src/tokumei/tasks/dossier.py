@@ -178,7 +178,8 @@ def report_table(
     frame = given.table.frame
     both = {"rows": rows, "in_order": in_order, "hierarchies": hierarchies, "reading": reading}
     facts = getattr(release, "facts", {})
-    after = without_times(audit_table(given.table, asked, original=original).to_dict())
+    trees = hierarchies if asked.t_closeness else None
+    after = without_times(audit_table(given.table, asked, original=original, hierarchies=trees).to_dict())
     after["requirements"] += [
         {"requirement": name, "value": score.value, "holds": True}
         for name, score in getattr(release, "promises", {}).items()

@@ -27,7 +27,7 @@ from tokumei.measures.registry import HISTORY_UTILITIES, TABLE_UTILITIES
 from tokumei.methods.pipeline import pipeline_of
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.tasks.preparing import WAYS, Preparation, check_preparations, made_hierarchy, prepare
-from tokumei.tasks.request import OF_COLUMNS, Kind, ReleaseRequest, Requirements, request_fields
+from tokumei.tasks.request import OF_COLUMNS, OF_POPULATION, Kind, ReleaseRequest, Requirements, request_fields
 
 KINDS = ("table", "history")
 # What a folder of results has: the secrets, and the seed among them.
@@ -144,8 +144,8 @@ class Job:
         return ReleaseRequest(**self.requirements, **output, method=method, options=options, seed=seed)
 
     def promised(self) -> Requirements:
-        """Return what every class of the release must hold."""
-        own = {one.name for one in request_fields(Requirements)}
+        """Return what every class of the release must hold, but for what is counted in a population without labels."""
+        own = {one.name for one in request_fields(Requirements)} - {"population", *OF_POPULATION}
         return Requirements(**{name: value for name, value in self.requirements.items() if name in own})
 
 

@@ -74,7 +74,12 @@ class Requirements:
     """What every class of a table must hold."""
 
     k: int | None = field(
-        default=None, metadata=about(Kind.WHOLE, "k: rows that must look alike", "Fewest rows in a class.")
+        default=None,
+        metadata=about(
+            Kind.WHOLE,
+            "k: rows that must look alike",
+            "Fewest rows in a class: each looks like k − 1 others or more.",
+        ),
     )
     preset: str | None = field(
         default=None,
@@ -149,7 +154,7 @@ class Requirements:
     missing_is_a_value: bool = field(
         default=False,
         metadata=about(
-            Kind.FLAG, "Count missing values", "Let a missing sensitive value count as one more value."
+            Kind.FLAG, "Count a missing value", "Let a missing sensitive value count as one more value."
         ),
     )
     requirements_given: Sequence[Requirement] = field(default=(), metadata=about(Kind.OBJECT))
@@ -162,7 +167,7 @@ class Requirements:
     @property
     def needs_population(self) -> bool:
         """Whether everybody has to be counted too."""
-        return self.k_map is not None or self.delta_presence is not None
+        return any(getattr(self, name) is not None for name in OF_POPULATION)
 
     def of_columns(self, sensitive: Sequence[str]) -> Self:
         """Return the same with a column for each number: all sensitive ones for a number that names none."""
@@ -189,7 +194,12 @@ class ReleaseRequest(Requirements):
 
     suppress: float = field(
         default=0.0,
-        metadata=about(Kind.SHARE, "Rows that may be left out", "Share of rows that may be left out.", "0–1"),
+        metadata=about(
+            Kind.SHARE,
+            "Rows that may be left out",
+            "Share of rows that may be left out: without a few unusual ones the others stay finer.",
+            "0–1",
+        ),
     )
     loss: str | Loss | None = field(
         default=None, metadata=about(Kind.TEXT, "Loss", "What to keep small; ncp if not given.", words=LOSSES)
@@ -205,7 +215,7 @@ class ReleaseRequest(Requirements):
     prefer: Sequence[str] = field(
         default=(),
         metadata=about(
-            Kind.NAMES, "Columns to keep finest", "Columns to keep finest, among equal losses; the first first.", "A,B,…"
+            Kind.NAMES, "Columns to keep finest", "Columns to keep finest, among equal losses; the first matters most.", "A,B,…"
         ),
     )
     numeric: Sequence[str] | None = field(
@@ -275,7 +285,8 @@ def request_fields(kind: type[Requirements]) -> list[Field[Any]]:
     return [one for one in fields(kind) if one.metadata["kind"] != Kind.OBJECT]
 
 
-# The fields that name a file, and the requirements that name columns.
+# The requirements that everybody is counted for, the fields that name a file, and the requirements that name columns.
+OF_POPULATION = ("k_map", "delta_presence")
 FILES = tuple(one.name for one in fields(ReleaseRequest) if one.metadata["kind"] == Kind.FILE)
 OF_COLUMNS = tuple(one.name for one in fields(Requirements) if one.metadata["kind"] == Kind.LEVELS)
 

@@ -40,6 +40,7 @@ from tokumei.tasks.job_file import PIPELINE, Job, check_columns, table_of
 from tokumei.tasks.measure_history import measure_history
 from tokumei.tasks.measure_table import TableUse, measure_table, profile
 from tokumei.tasks.preparing import prepare
+from tokumei.tasks.request import OF_POPULATION
 
 FOLDER = "steps"
 # Raised whenever a number that steps keep comes to mean another thing, so that none from before is taken for it.
@@ -330,7 +331,19 @@ class TableWork:
         frame = self.released
         roles = {name: role for name, role in self.table.roles.items() if name in frame.columns}
         released = Table(frame, roles=roles, name=str(self.release.name))
-        return dict(without_times(audit_table(released, self.job.promised(), original=self.table).to_dict()))
+        trees = self.table.hierarchies or {}
+        known = {name: trees[name] for name in self.table.sensitive if name in trees}
+        audited = audit_table(released, self.job.promised(), original=self.table, hierarchies=known or None)
+        found = dict(without_times(audited.to_dict()))
+        # Counted with the release, when the population was in its labels.
+        beside = {one.replace("_", "-") for one in OF_POPULATION}
+        promises = self.results["choice"]["promises"].items()
+        found["requirements"] += [
+            {"requirement": name, "holds": True, "value": score["value"]}
+            for name, score in promises
+            if name.partition(" ")[0] in beside
+        ]
+        return found
 
     def _anonymize(self, number: int, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
         release, recipe, rows = self._files(number, name)

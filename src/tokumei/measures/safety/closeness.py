@@ -17,6 +17,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
+from tokumei.core.text import Text
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.grouping import Indices
 from tokumei.hierarchies.hierarchy import Hierarchy
@@ -169,7 +170,7 @@ class TCloseness(ComparedWithAll):
         if self.distance not in ("equal", "ordered", "hierarchical"):
             raise InputError.of("equal, ordered or hierarchical", option="distance", value=self.distance)
         if self.distance == "hierarchical" and self.hierarchy is None:
-            raise InputError.of(f"the hierarchy of '{self.sensitive}'", option="hierarchy")
+            raise InputError.of(Text("the hierarchy of '{column}'", column=self.sensitive), option="hierarchy")
         self.check_whose()
 
     def holds_in(self, counts: ClassCounts) -> Holds:

@@ -53,6 +53,8 @@ class LevelInput(forms.MultiWidget):
         typed = {"inputmode": "decimal", "autocomplete": "off"}
         parts: dict[str, forms.Widget] = {"": forms.TextInput({**typed, "aria-label": column})}
         self.usual = [""]
+        # The words that take a further number, the last of the parts.
+        self.long = [one.partition(":")[0] for words in then.values() for one in words if ":" in one]
         for (mark, words), word in zip_longest(then.items(), given.split(":")[1 : len(then) + 1]):
             # A word that is written by hand and that nobody knows is shown, too.
             known = dict.fromkeys([*(one.partition(":")[0] for one in words), *filter(None, [word])])
@@ -96,6 +98,9 @@ class LevelField(forms.MultiValueField):
         text: str = super().clean(value)
         if text and as_number(text.partition(":")[0]) is None:
             raise ValidationError(_("Expected: %s") % _("a number"))
+        _number, kind, rest = [*text.split(":"), "", ""][:3]
+        if self.widget.long and (kind in self.widget.long) != bool(rest):
+            raise ValidationError(_("c, a number above 0, goes with the choice recursive, and with no other."))
         return text
 
 
@@ -126,7 +131,7 @@ class NamesField(forms.CharField):
         text = re.sub(r"[、，\r\n]", ",", str(super().clean(value) or ""))
         names = [one.strip() for one in next(csv.reader([text], skipinitialspace=True), []) if one.strip()]
         if any(one not in self.columns for one in names):
-            raise ValidationError(_("Expected: %s") % _("quasi-identifiers: %s") % ", ".join(self.columns))
+            raise ValidationError(_("Expected: %s") % _("quasi-identifiers (%s)") % ", ".join(self.columns))
         return list(dict.fromkeys(names))
 
 

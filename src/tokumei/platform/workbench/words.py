@@ -111,21 +111,21 @@ EXACTNESS: Words = {
 # What follows a number in a requirement.
 MARKS: Words = {
     "KIND": gettext_lazy("how it is measured"),
-    "WHOSE": gettext_lazy("compared with the shares in"),
-    "C": gettext_lazy("c of recursive"),
+    "WHOSE": gettext_lazy("whose shares count"),
+    "C": "c",
 }
 REQUEST: Words = {
     "distinct": gettext_lazy("different values"),
     "entropy": gettext_lazy("entropy"),
-    "recursive": gettext_lazy("recursive, with c"),
-    "equal": gettext_lazy("all values equally far"),
-    "ordered": gettext_lazy("by the order of the values"),
-    "hierarchical": gettext_lazy("by the hierarchy"),
+    "recursive": gettext_lazy("recursive (c)"),
+    "equal": gettext_lazy("all equally far"),
+    "ordered": gettext_lazy("by their order"),
+    "hierarchical": gettext_lazy("by their hierarchy"),
     "basic": gettext_lazy("basic"),
     "enhanced": gettext_lazy("enhanced"),
-    "both": gettext_lazy("the original and the release"),
-    "original": gettext_lazy("the original alone"),
-    "release": gettext_lazy("the release alone"),
+    "both": gettext_lazy("against both"),
+    "original": gettext_lazy("against the original"),
+    "release": gettext_lazy("against the release"),
 }
 
 
