@@ -178,6 +178,33 @@ def test_slips_of_a_job_file_are_told_by_line(folder: Path, old: str, new: str, 
     assert said in str(caught.value)
 
 
+def test_population_is_counted_in_and_another_file_of_its_name_does_the_work_again(folder: Path) -> None:
+    head, people = PEOPLE.split("\n", 1)
+    everybody = folder / "everybody.csv"
+    everybody.write_text(f"{head}\n{people * 2}")
+    asked = 'k = 3\nk_map = 6\ndelta_presence = "0.5"\npopulation = "everybody.csv"\n'
+    (folder / "job.toml").write_text(JOB.replace("k = 3\n", asked))
+    done = tk.run(tk.Job.read(folder / "job.toml"), folder / "out")
+    stated = {one["requirement"]: one["holds"] for one in done.results["after"]["requirements"]}
+    assert stated == {"k-anonymity (k 3)": True, "k-map (k 6)": True, "delta-presence (delta max 0.5, delta min 0.0)": True}
+    assert tk.run(tk.Job.read(folder / "job.toml"), folder / "out").steps_done == []
+    everybody.write_text(f"{head}\n{people * 3}")
+    assert "method-1-optimal" in tk.run(tk.Job.read(folder / "job.toml"), folder / "out").steps_done
+
+
+def test_values_as_far_as_their_hierarchy_says_are_held_against_it(folder: Path) -> None:
+    (folder / "illness.csv").write_text("flu;cough;*\ncold;cough;*\ngout;pain;*\n")
+    text = JOB.replace("k = 3\n", 'k = 3\nt_closeness = { illness = "0.9:hierarchical" }\n')
+    text = text.replace("[requirements]", '[hierarchies]\nillness = "illness.csv"\n[requirements]')
+    done = tk.run(tk.Job.of(text, folder=folder), folder / "out")
+    assert all(one["holds"] for one in done.results["after"]["requirements"])
+
+
+def test_rows_of_a_job_keep_their_order_where_it_asks_for_that(folder: Path) -> None:
+    tk.run(tk.Job.of(JOB + "[output]\nkeep_order = true\n", folder=folder), folder / "out")
+    assert (folder / "out" / "secret" / "rows.txt").read_text().split() == [str(n) for n in range(1, 25)]
+
+
 def test_folder_of_something_else_is_left_alone(folder: Path) -> None:
     with pytest.raises(InputError):
         tk.run(tk.Job.read(folder / "job.toml"), folder)
