@@ -25,7 +25,10 @@ PLAIN = {"k": "4", "suppress": "5", "method": "optimal"}
 ASKED: dict[str, tuple[dict[str, str], Any]] = {
     "k": ({"k": "3"}, 3),
     "preset": ({"preset": "cheo-breach"}, "cheo-breach"),
-    "l_diversity": ({"l_diversity-0": "2", "l_diversity-0_kind": "recursive", "l_diversity-0_c": "1.5"}, "2:recursive:1.5"),
+    "l_diversity": (
+        {"l_diversity-0": "2", "l_diversity-0_kind": "recursive", "l_diversity-0_c": "1.5"},
+        "2:recursive:1.5",
+    ),
     "t_closeness": ({"t_closeness-0": "0.4", "t_closeness-0_whose": "original"}, "0.4:equal:original"),
     "alpha_k": ({"alpha_k-0": "0.5"}, 0.5),
     "beta_likeness": ({"beta_likeness-0": "2", "beta_likeness-0_kind": "enhanced"}, "2:enhanced"),
@@ -143,8 +146,9 @@ def test_what_was_written_by_hand_is_shown_and_kept(client: Client, piece: Piece
     files.edit(piece.folder, write)
     before = (piece.folder / "job.toml").read_bytes()
     sent = as_sent(client, piece)
-    wanted = {"k": "500", "suppress": "75.5", "l_diversity-1": "1.5", "l_diversity-1_kind": "entropy", "l_diversity-2": "3"}
-    wanted |= {"beta_likeness-0_kind": "unheard-of", "loss": "discernibility", "weights-3": "0.5", "prefer": "town, age"}
+    wanted = {"k": "500", "suppress": "75.5", "loss": "discernibility", "weights-3": "0.5", "prefer": "town, age"}
+    wanted |= {"l_diversity-1": "1.5", "l_diversity-1_kind": "entropy", "l_diversity-2": "3"}
+    wanted |= {"beta_likeness-0_kind": "unheard-of"}
     assert {name: sent[name] for name in wanted} == wanted
     shown = client.get(f"/workbench/{piece.key}/protect").content.decode()
     assert "Remove everybody.csv" in shown
@@ -182,6 +186,7 @@ WRONG = [
     ({"loss": "prec", "method": "mondrian"}, "loss", "mondrian is measured by ncp"),
     ({"prefer": "age", "method": "mondrian"}, "prefer", "does not choose between levels"),
     ({"prefer": "illness"}, "prefer", "quasi-identifiers (sex, age, town)"),
+    ({"weights-0": "-1"}, "weights-0", "a weight of 0 or more"),
     ({"weights-0": "much"}, "weights-0", "Expected: a number"),
     ({"preset": "none"}, "preset", "none"),
 ]
@@ -230,7 +235,7 @@ def test_population_is_sent_counted_in_replaced_and_removed(client: Client, piec
     assert (piece.folder / "job.toml").read_bytes() == before
     do_jobs()
     assert (piece.folder / "out" / "steps" / "method-1-optimal.json").read_bytes() != first
-    faults = send(client, piece, **{"k_map": "", "population": csv("a.txt", b"x")}).context["goal"].errors
+    faults = send(client, piece, k_map="", population=csv("a.txt", b"x")).context["goal"].errors
     assert list(faults) == ["population"]
     assert send(client, piece, **{"k_map": "", "population-removed": "on"}).status_code == 302
     assert {"population", "k_map"}.isdisjoint(job_of(piece)["requirements"])
@@ -264,6 +269,7 @@ def test_changed_roles_take_along_what_names_columns(client: Client, piece: Piec
 
 
 def test_bounds_follow_k_where_it_changes() -> None:
-    job: dict[str, Any] = {"bound": [{"of": "k", "least": 9}, {"of": "loss", "most": 0.5}]}
+    other = {"of": "loss", "most": 0.5}
+    job: dict[str, Any] = {"bound": [{"of": "k", "least": 9}, other]}
     editing.set_k(job, 4)
-    assert job["bound"] == [{"of": "k", "least": 4}, {"of": "prosecutor-risk", "most": 0.25}, {"of": "loss", "most": 0.5}]
+    assert job["bound"] == [{"of": "k", "least": 4}, {"of": "prosecutor-risk", "most": 0.25}, other]

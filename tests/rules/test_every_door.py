@@ -71,11 +71,12 @@ def test_job_file_asks_for_each_field(name: str, tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text(PEOPLE)
     line = f"{name} = {WRITTEN[FIELDS[name]['kind']]}\n"
     text = JOB.replace("k = 3\n", "" if name == "k" else "k = 3\n")
-    text = text + f"[output]\n{line}" if name in IN_OUTPUT else text.replace("[requirements]\n", f"[requirements]\n{line}")
+    asked = text.replace("[requirements]\n", f"[requirements]\n{line}")
+    text = f"{text}[output]\n{line}" if name in IN_OUTPUT else asked
     job = tk.Job.of(text, folder=tmp_path)
     usual = tk.Job.of(JOB.replace("k = 3\n", ""), folder=tmp_path)
-    asked, nothing = (getattr(one.request("optimal", {}, 1), name) for one in (job, usual))
-    assert asked != nothing
+    given, nothing = (getattr(one.request("optimal", {}, 1), name) for one in (job, usual))
+    assert given != nothing
     with pytest.raises(InputError):
         tk.Job.of(text.replace(f"{name} =", f"{name}s ="), folder=tmp_path)
 

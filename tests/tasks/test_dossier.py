@@ -337,13 +337,13 @@ def test_report_command_on_tables_writes_by_suffix(
     assert found["results"]["after"]["k"] >= 3
     assert "判断する方へ" in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert tokumei_here(capsys, *given, "--k", "25", "--out", tmp_path / "r.md")[0] == 1
-    asked = ["--sensitive", "illness", "--l-diversity", "illness=1", "--t-closeness", "illness=1:equal", "--force"]
-    code, found = tokumei_here(capsys, *given, *asked, "--preset", "cheo-trusted-recipient", "--out", tmp_path / "r.html")
+    asked = ["--l-diversity", "illness=1", "--t-closeness", "illness=1:equal", "--preset", "cheo-trusted-recipient"]
+    code, found = tokumei_here(capsys, *given, "--sensitive", "illness", *asked, "--out", tmp_path / "s.html")
     assert code == 0
     assert len(found["results"]["after"]["requirements"]) == 5
     assert tokumei_here(capsys, *given, "--l-diversity", "illness=4", "--out", tmp_path / "r.md", "--force")[0] == 1
     assert tokumei_here(capsys, *given, "--out", tmp_path / "r.doc")[0] == 2
-    assert tokumei_here(capsys, "report", *files, "--l-diversity", "illness=1", "--out", tmp_path / "s.html")[0] == 2
+    assert tokumei_here(capsys, "report", *files, "--l-diversity", "illness=1", "--out", tmp_path / "t.html")[0] == 2
 
 
 def test_population_uniques_follow_the_formula_worked_by_hand() -> None:

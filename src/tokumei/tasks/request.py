@@ -153,9 +153,7 @@ class Requirements:
     )
     missing_is_a_value: bool = field(
         default=False,
-        metadata=about(
-            Kind.FLAG, "Count a missing value", "Let a missing sensitive value count as one more value."
-        ),
+        metadata=about(Kind.FLAG, "Count a missing value", "Let a missing sensitive value count as one more value."),
     )
     requirements_given: Sequence[Requirement] = field(default=(), metadata=about(Kind.OBJECT))
 
@@ -215,7 +213,10 @@ class ReleaseRequest(Requirements):
     prefer: Sequence[str] = field(
         default=(),
         metadata=about(
-            Kind.NAMES, "Columns to keep finest", "Columns to keep finest, among equal losses; the first matters most.", "A,B,…"
+            Kind.NAMES,
+            "Columns to keep finest",
+            "Columns to keep finest, among equal losses; the first matters most.",
+            "A,B,…",
         ),
     )
     numeric: Sequence[str] | None = field(

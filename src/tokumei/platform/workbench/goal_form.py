@@ -21,13 +21,14 @@ from django.utils.translation import gettext as _
 from tokumei.core.errors import InputError
 from tokumei.data.files.formats import ending_of
 from tokumei.methods.registry import TABLE_ANONYMIZERS
+from tokumei.methods.search.problem import check_asked
 from tokumei.platform.messages import translated
 from tokumei.platform.workbench.editing import QUASI, SENSITIVE, Found, set_k
 from tokumei.platform.workbench.folder import plain_name
 from tokumei.platform.workbench.words import MARKS, expected_in_words, word_of_request
 from tokumei.tasks.goal import requirements_of
 from tokumei.tasks.job_file import IN_OUTPUT, MOST
-from tokumei.tasks.request import FILES, Kind, ReleaseRequest, Requirements, request_fields
+from tokumei.tasks.request import FILES, OF_COLUMNS, Kind, ReleaseRequest, Requirements, request_fields
 
 # Shown at once; all others are folded away.
 FIRST = ("k", "suppress")
@@ -51,7 +52,7 @@ class LevelInput(forms.MultiWidget):
 
     def __init__(self, column: str, then: Mapping[str, Sequence[str]], given: str) -> None:
         typed = {"inputmode": "decimal", "autocomplete": "off"}
-        parts: dict[str, forms.Widget] = {"": forms.TextInput({**typed, "aria-label": column})}
+        parts: dict[str, forms.Widget | type[forms.Widget]] = {"": forms.TextInput({**typed, "aria-label": column})}
         self.usual = [""]
         # The words that take a further number, the last of the parts.
         self.long = [one.partition(":")[0] for words in then.values() for one in words if ":" in one]
@@ -138,15 +139,13 @@ class NamesField(forms.CharField):
 class GoalForm(forms.Form):
     """Asks what every class must hold and what the release is to keep."""
 
-    def __init__(self, job: Mapping[str, Any], *given: Any, methods: Sequence[str] = ()) -> None:
-        super().__init__(*given, auto_id="%s", label_suffix="")
+    def __init__(self, job: Mapping[str, Any], sent: Any = None, uploads: Any = None, *, methods: Any = ()) -> None:
+        super().__init__(sent, uploads, auto_id="%s", label_suffix="")
         self.job, self.methods = job, methods
         # Where uploads were stored, by the name of the field; said by whoever stored them.
         self.places: dict[str, str] = {}
         # The fields of the page that a field of the request is asked by, each with its column where it has one.
-        self.parts: dict[str, dict[str, str]] = {}
-        for one in offered():
-            self.parts[one.name] = dict(self._add(one.name, one.metadata))
+        self.parts = {one.name: dict(self._add(one.name, one.metadata)) for one in offered()}
 
     def columns_with(self, role: str) -> list[str]:
         """Return the columns of a role."""
@@ -161,7 +160,7 @@ class GoalForm(forms.Form):
         if kind in (Kind.LEVELS, Kind.WEIGHTS):
             columns = self.columns_with(SENSITIVE if kind == Kind.LEVELS else QUASI)
             values = {**dict.fromkeys(columns, ""), **(given or {})}
-            rows = [(name, str(one)) for name, all_of in values.items() for one in as_list(all_of)]
+            rows = [(column, str(one)) for column, several in values.items() for one in as_list(several)]
             for number, (column, text) in enumerate(rows):
                 self.fields[f"{name}-{number}"] = LevelField(column, about["then"], text)
                 yield f"{name}-{number}", column
@@ -183,9 +182,9 @@ class GoalForm(forms.Form):
             return _slider(forms.IntegerField(min_value=1, max_value=MOST, initial=given or 1), low, high)
         if kind == Kind.SHARE:
             shown = round(100 * (given or 0), 6)
-            high = max(PER_CENT_ENDS[1], math.ceil(shown))
-            step = 1 if shown == int(shown) else "any"
-            return _slider(ShareField(initial=f"{shown:g}"), PER_CENT_ENDS[0], high, step)
+            is_whole, high = shown == int(shown), max(PER_CENT_ENDS[1], math.ceil(shown))
+            field = ShareField(initial=int(shown) if is_whole else shown)
+            return _slider(field, PER_CENT_ENDS[0], high, 1 if is_whole else "any")
         if kind == Kind.WHOLE:
             return forms.IntegerField(min_value=1, max_value=MOST, required=False, initial=given)
         if kind == Kind.FLAG:
@@ -206,8 +205,8 @@ class GoalForm(forms.Form):
         cleaned = super().clean() or {}
         for one in offered():
             for part, column in self.parts[one.name].items():
-                if one.metadata["kind"] == Kind.LEVELS and cleaned.get(part):
-                    self._check_level(part, Requirements(**{one.name: {column: cleaned[part]}}))
+                if column and cleaned.get(part):
+                    self._check_number(one.name, part, column, cleaned[part])
         for name, upload in self.uploads.items():
             try:
                 ending_of(plain_name(str(upload.name)))
@@ -217,17 +216,22 @@ class GoalForm(forms.Form):
         if is_counted and not self._has_file("population"):
             self.add_error("population", _("k-map and δ-presence need the file of everybody."))
         if not is_counted and self._has_file("population"):
-            self.add_error("population", _("The population is for k-map or δ-presence. Ask for one, or remove the file."))
+            said = _("The population is for k-map or δ-presence. Ask for one, or remove the file.")
+            self.add_error("population", said)
         if cleaned.get("delta_presence"):
             self._check_presence(cleaned["delta_presence"])
         self._check_loss(cleaned.get("loss") or "ncp")
         return cleaned
 
-    def _check_level(self, part: str, asked: Requirements) -> None:
-        """Have the library read one number with what follows it; hierarchies are read when the release is made."""
+    def _check_number(self, name: str, part: str, column: str, text: str) -> None:
+        """Have the library read the number of a column; hierarchies are read when the release is made."""
         trees: Any = dict.fromkeys(self.job.get("hierarchies", {}), True)
+        asked: dict[str, Any] = {name: {column: text}}
         try:
-            requirements_of(asked, trees)
+            if name in OF_COLUMNS:
+                requirements_of(Requirements(**asked), trees)
+            else:
+                check_asked([column], 0, {column: float(text)})
         except InputError as error:
             self.add_error(part, _("Expected: %s") % expected_in_words(error.faults[0]))
 
@@ -243,9 +247,11 @@ class GoalForm(forms.Form):
             self.add_error("delta_presence", _("Expected: %s") % _("a share from 0 to 1, or two such as 0.1:0.5"))
 
     def _check_loss(self, loss: str) -> None:
-        if (loss == "price") != self._has_file("prices"):
-            said = _("The loss price needs the file of prices.") if loss == "price" else _("Prices are for the loss price.")
-            self.add_error("prices", said)
+        has_prices = self._has_file("prices")
+        if loss == "price" and not has_prices:
+            self.add_error("prices", _("The loss price needs the file of prices."))
+        if loss != "price" and has_prices:
+            self.add_error("prices", _("Prices are for the loss price."))
         known = [one for one in self.methods if one in TABLE_ANONYMIZERS]
         local = [one for one in known if not hasattr(TABLE_ANONYMIZERS.get(one), "search")]
         if loss != "ncp" and local:
@@ -267,7 +273,7 @@ class GoalForm(forms.Form):
                 continue
             section = found.setdefault("output" if one.name in IN_OUTPUT else "requirements", {})
             value = self._value(one.name, one.metadata["kind"])
-            if value in (None, "", [], {}, False):
+            if value is None or value is False or value in ("", [], {}):
                 section.pop(one.name, None)
             else:
                 section[one.name] = value
@@ -296,7 +302,7 @@ class GoalForm(forms.Form):
 
     @property
     def folded(self) -> list[dict[str, Any]]:
-        """All the rest: further requirements, and what the release is to keep; each part open where it says something."""
+        """The rest in two parts, each open where something is asked: further requirements, what the release keeps."""
         names = {one.name for one in request_fields(Requirements)}
         listed = [one for one in offered() if one.name not in FIRST]
         return [
@@ -305,19 +311,19 @@ class GoalForm(forms.Form):
         ]
 
     def _part(self, title: str, listed: Sequence[Field[Any]]) -> dict[str, Any]:
+        fields = {one.name: [self[part] for part in self.parts[one.name]] for one in listed}
         blocks = [
             {
                 "name": one.name,
                 "label": translated(one.metadata["label"]),
                 "help": translated(one.metadata["help"]),
                 "is_by_column": one.metadata["kind"] in (Kind.LEVELS, Kind.WEIGHTS),
-                "fields": [self[part] for part in self.parts[one.name]],
+                "fields": fields[one.name],
             }
             for one in listed
         ]
-        shown = [field for block in blocks for field in block["fields"]]
-        needs = any(one.metadata["kind"] == Kind.LEVELS and not self.parts[one.name] for one in listed)
-        is_open = any(field.errors or field.initial for field in shown)
+        needs = any(one.metadata["kind"] == Kind.LEVELS and not fields[one.name] for one in listed)
+        is_open = any(field.errors or field.initial for several in fields.values() for field in several)
         return {"title": title, "blocks": blocks, "is_open": is_open, "needs_sensitive": needs}
 
 
