@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.db import connections
 from tests.platform.conftest import PASSWORD
-from tests.platform.workbench_plays import PEOPLE, do_jobs
+from tests.platform.workbench_plays import PEOPLE, begin, do_jobs
 
 import tokumei as tk
 from tokumei.data.files.formats import write_frame
@@ -151,6 +151,33 @@ def test_history_goes_from_a_file_to_the_release_of_the_command_line(
     assert [name for name, _ in Job.read(tmp_path / "job.toml").methods] == ["pipeline"]
     tk.run(Job.read(tmp_path / "job.toml"), tmp_path / "dossier")
     assert (tmp_path / "dossier" / "published.csv").read_bytes() == (tmp_path / "published.csv").read_bytes()
+
+
+@pytest.mark.parametrize(("language", "width"), [("ja", 1280), ("en", 400)])
+def test_further_requirements_unfold_and_what_is_wrong_stands_at_its_field(
+    visit: Any, alice: User, language: str, width: int
+) -> None:
+    piece, page = begin(alice), visit(language, width)
+    page.goto(f"/workbench/{piece.key}/protect")
+    number = page.locator("[name='l_diversity-0']")
+    assert page.is_visible("#suppress")
+    assert not number.is_visible()
+    for one in page.locator("details.asked > summary").all():
+        one.click()
+    number.fill("0")
+    page.select_option("[name='t_closeness-0_kind']", "ordered")
+    page.fill("#prefer", "town")
+    assert page.evaluate(TOO_WIDE) == 0
+    page.click("button[name=run]")
+    page.wait_for_selector("#l_diversity-0_error .errorlist")
+    assert number.get_attribute("aria-invalid") == "true"
+    assert number.is_visible()
+    assert page.evaluate(TOO_WIDE) == 0
+    number.fill("2")
+    page.click("button[name=try]")
+    page.wait_for_selector("[data-poll]")
+    assert Job.read(piece.folder / "job.toml").requirements["l_diversity"] == {"illness": 2}
+    assert Job.read(piece.folder / "job.toml").requirements["prefer"] == ("town",)
 
 
 def test_way_of_a_table_needs_no_script(browser: Any, live_server: Any, alice: User, worker: None) -> None:
