@@ -94,7 +94,7 @@ def anonymize_to_files(
 def plan_of_files(
     source: str, qi: Sequence[str], request: ReleaseRequest, *, engine: str, reading: Reading, is_plain: bool
 ) -> TablePlan:
-    """Say what `anonymize_to_files` would do and take; `is_plain` where neither rows nor an order are asked for."""
+    """Predict the work and the cost of `anonymize_to_files`; `is_plain`: neither rows nor an order are asked for."""
     made, _ = method_of(request)
     sensitive = request.sensitive_columns()
     if engine != "local" and not runs_on_engines(made):
