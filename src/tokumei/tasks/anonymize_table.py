@@ -11,10 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-import polars as pl
-
 from tokumei.core.errors import CannotAnonymize, InputError
-from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.result import Facts, Result, Section, as_kind
 from tokumei.core.score import Score
@@ -36,13 +33,12 @@ from tokumei.methods.recipes import (
     order_seed,
     quasi_identifiers_of,
     read_recipe,
-    released_columns,
     with_order,
 )
 from tokumei.methods.registry import TableAnonymizer, TableSearch
 from tokumei.methods.rows import release_rows
 from tokumei.methods.search.problem import recoded_requirement
-from tokumei.methods.tables import ROW, Generalization, check_promise, decide, recipe_of, released_rows
+from tokumei.methods.tables import Generalization, generalize_rows
 from tokumei.tasks.goal import Known, Trees, check_is_possible, goal_of, method_of, trees_of
 from tokumei.tasks.preparing import given_hierarchies
 from tokumei.tasks.request import ReleaseRequest
@@ -112,22 +108,12 @@ def shuffled(release: Release, seed: int) -> Release:
 
 
 def _by_levels(table: Table, goal: Goal, trees: Trees, keep: Sequence[str]) -> TableRelease:
-    frame = table.frame
-    with step("counting"):
-        counts = count_classes(frame, list(trees.of_columns), sensitive=goal.sensitive)
-    asked, goal = goal, goal.against(counts)
-    decision = decide(counts, trees.of_columns, goal)
-    columns = released_columns(frame.columns, trees.of_columns, goal, keep)
-    rows = released_rows(frame, columns, decision.recodings, decision.suppressed)
-    mapping = {one.column: pl.DataFrame({"value": one.values, "label": one.labels}) for one in decision.recodings}
-    recipe = recipe_of(asked, decision, keep)
-    release = Release(rows.drop(ROW), recipe, rows=rows[ROW].cast(pl.Int64), mapping=mapping)
-    recounted = check_promise(release.frame, goal, decision.recodings)
+    release, decision, recounted = generalize_rows(table.frame, trees.of_columns, goal, keep)
     told = [recoded_requirement(one, decision.recodings) for one in goal.requirements]
     return TableRelease(
         table,
         release,
-        recipe,
+        release.recipe,
         search_facts(goal.method, decision, recounted),
         promised(told, recounted),
         search_columns(decision, trees),
