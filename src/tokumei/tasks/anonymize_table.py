@@ -36,7 +36,7 @@ from tokumei.methods.recipes import (
     with_order,
 )
 from tokumei.methods.registry import TableAnonymizer, TableSearch
-from tokumei.methods.rows import release_rows
+from tokumei.methods.rows import RowOutcome, release_rows
 from tokumei.methods.search.problem import recoded_requirement
 from tokumei.methods.tables import Generalization, generalize_rows
 from tokumei.tasks.goal import Known, Trees, check_is_possible, goal_of, method_of, trees_of
@@ -109,20 +109,7 @@ def shuffled(release: Release, seed: int) -> Release:
 
 def _by_levels(table: Table, goal: Goal, trees: Trees, keep: Sequence[str]) -> TableRelease:
     release, decision, recounted = generalize_rows(table.frame, trees.of_columns, goal, keep)
-    told = [recoded_requirement(one, decision.recodings) for one in goal.requirements]
-    return TableRelease(
-        table,
-        release,
-        release.recipe,
-        search_facts(goal.method, decision, recounted),
-        promised(told, recounted),
-        search_columns(decision, trees),
-        trees.of_columns,
-        trees.made,
-        goal.numeric,
-        recounted,
-        table.kind,
-    )
+    return level_release(decision, recounted, release.recipe, goal, trees, table, release)
 
 
 def _by_rows(
@@ -131,34 +118,59 @@ def _by_rows(
     known = table.quasi_identifiers
     options: dict[str, Any] = {"keep": keep, "seed": seed, "is_reproducible": is_reproducible}
     made = release_rows(table.frame, known, trees.of_columns, goal, **options)
-    shares = {} if made.loss is None else made.loss.inputs["shares"]
-    n_rows = made.release.frame.height
-    facts = row_facts(goal.method, made.loss, n_rows, made.counts, made.n_suppressed, made.release.recipe)
-    checked = {} if made.counts is None else promised(made.checked, made.counts)
+    return row_release(made, goal, trees, table, made.release)
+
+
+def level_release(
+    decision: Generalization,
+    counts: ClassCounts,
+    recipe: Recipe,
+    goal: Goal,
+    trees: Trees,
+    table: Table | None = None,
+    release: Release | None = None,
+) -> TableRelease:
+    """Return the result of a method that searches levels; without table and release it was written on an engine."""
+    told = [recoded_requirement(one, decision.recodings) for one in goal.requirements]
     return TableRelease(
         table,
-        made.release,
-        made.release.recipe,
-        facts,
-        checked | dict(made.promises),
+        release,
+        recipe,
+        search_facts(goal.method, decision, counts),
+        promised(told, counts),
+        search_columns(decision, trees),
+        trees.of_columns,
+        trees.made,
+        goal.numeric,
+        counts,
+        "polars" if table is None else table.kind,
+    )
+
+
+def row_release(
+    made: RowOutcome, goal: Goal, trees: Trees, table: Table | None = None, release: Release | None = None
+) -> TableRelease:
+    """Return the result of a method on rows; without table and release it was written on an engine."""
+    shares = {} if made.loss is None else made.loss.inputs["shares"]
+    n_rows = made.counts.n_rows if release is None and made.counts is not None else 0
+    return TableRelease(
+        table,
+        release,
+        made.recipe,
+        _row_facts(made, goal.method, n_rows if release is None else release.frame.height),
+        ({} if made.counts is None else promised(made.checked, made.counts)) | dict(made.promises),
         [{"column": name, "loss": share} for name, share in shares.items()],
         trees.of_columns,
         trees.made,
         goal.numeric,
         made.counts,
-        table.kind,
+        "polars" if table is None else table.kind,
     )
 
 
-def row_facts(
-    method: TableAnonymizer,
-    loss: Score | None,
-    n_rows: int,
-    counts: ClassCounts | None,
-    n_suppressed: int,
-    recipe: Recipe,
-) -> dict[str, Any]:
+def _row_facts(made: RowOutcome, method: TableAnonymizer, n_rows: int) -> dict[str, Any]:
     """Return the result-page facts of a release by a method that works on rows."""
+    loss, counts = made.loss, made.counts
     return {
         "method": part_name(method),
         "loss": None if loss is None else loss.value,
@@ -167,11 +179,11 @@ def row_facts(
         "rows": n_rows,
         "k": None if counts is None else counts.k,
         "classes": None if counts is None else counts.n_classes,
-        "suppressed": n_suppressed,
+        "suppressed": made.n_suppressed,
         "ranges": getattr(method, "ranges", None),
         **({"gives_away": said} if (said := getattr(method, "gives_away", None)) else {}),
-        "promise": recipe.options.get("promise"),
-        "seed": recipe.seed,
+        "promise": made.recipe.options.get("promise"),
+        "seed": made.recipe.seed,
     }
 
 
