@@ -43,7 +43,14 @@ def test_every_registered_part_has_a_sentence_and_help_for_each_option() -> None
                 assert len(option.help.split()) > 1, f"{name}: {option.name} has no words of help"
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=() if page.name in ("README.md", "start.md") else pytest.mark.thorough, id=page.name)
+        for page in PAGES
+        if BLOCK.search(page.read_text())
+    ],
+)
 def test_code_in_the_docs_runs_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
     for language, code in BLOCK.findall(page.read_text()):
         if language == "python":
@@ -65,7 +72,7 @@ def test_links_in_the_docs_lead_to_files(page: Path) -> None:
 
 @cache
 def command_options() -> dict[tuple[str, ...], set[str]]:
-    """Give the options of each command by the words that call it."""
+    """Return the options of each command by the words that call it."""
     found: dict[tuple[str, ...], set[str]] = {}
     left: list[tuple[tuple[str, ...], Any]] = [((), built())]
     while left:
@@ -76,7 +83,7 @@ def command_options() -> dict[tuple[str, ...], set[str]]:
 
 
 def wrong_options(text: str, known: Mapping[tuple[str, ...], set[str]]) -> list[str]:
-    """Give the options in a page that no command has, and those in a call that the command called does not have."""
+    """Return the options in a page that no command has, and those in a call that the command called does not have."""
     every = set().union(*known.values()) | OF_OTHER_PROGRAMS
     wrong = [name for name in OPTION.findall(text) if name not in every]
     for call in CALL.findall(text):

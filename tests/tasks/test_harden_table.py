@@ -39,7 +39,7 @@ def released(seed: int, *, rows: int = 24, **options: Any) -> tuple[tk.Table, Ta
 
 
 def values_held(original: tk.Table, release: TableRelease) -> bool:
-    """Tell whether every released label stands for the value that stood there."""
+    """Whether every released label stands for the value that stood there."""
     assert release.rows is not None
     for column in original.quasi_identifiers:
         truth = original.frame[column].gather(release.rows)
@@ -212,6 +212,7 @@ def least_cost(search: TableSearch, most: float) -> float:
     return most
 
 
+@pytest.mark.thorough
 def test_greedy_search_costs_little_more_than_the_best_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     searches: list[TableSearch] = []
     run = TableSearch.run

@@ -44,7 +44,7 @@ HierarchyOption = Annotated[
 
 
 def asks(kind: type[Requirements], *without: str, panel: str | None = None) -> Callable[[Command], Command]:
-    """Give a command the options of a request, but for some that it does not look at.
+    """Add the options of a request to a command, but for some that it ignores.
 
     panel: the heading that they stand under in the help.
     """

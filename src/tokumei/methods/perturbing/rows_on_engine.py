@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import polars as pl
@@ -18,12 +18,10 @@ import polars as pl
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
-from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed, key_of
 from tokumei.data.files.disk import atomic_path
 from tokumei.data.files.formats import is_glob, scan_frame, write_file_or_folder
 from tokumei.data.files.reading import Reading
-from tokumei.data.release import Recipe
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.connect import connect
 from tokumei.engines.count import column_names, count_classes, with_histograms
@@ -34,22 +32,15 @@ from tokumei.measures.requirement import Requirement, population_of
 from tokumei.methods.perturbing.microaggregate import Microaggregate
 from tokumei.methods.perturbing.perturbation import Floats, Original, are_whole
 from tokumei.methods.recipes import Goal, against_original, check_classes, released_columns
-from tokumei.methods.rows import check_is_used, row_recipe
+from tokumei.methods.rows import RowOutcome, check_is_used, row_recipe
 from tokumei.methods.search.problem import check_asked
+
+if TYPE_CHECKING:
+    from tokumei.engines.engine import EngineTable
+    from tokumei.engines.remote import RemoteEngine
 
 # The number of a row, and by what rows are ordered that are written in an order that is drawn.
 ROW, PLACES = "tokumei_row", ("tokumei_place", "tokumei_place_2")
-
-
-@dataclass(frozen=True, eq=False)
-class ChangedRows:
-    """What was found out about a release whose rows were changed on an engine, or as they went by."""
-
-    recipe: Recipe
-    checked: Sequence[Requirement]
-    counts: ClassCounts
-    promises: Mapping[str, Score]
-    n_suppressed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +98,7 @@ class RowTask:
         return written
 
 
-def placed(engine: Any, table: Any, name: str, seed: int) -> Any:
+def placed(engine: RemoteEngine, table: EngineTable, name: str, seed: int) -> EngineTable:
     """Add the columns that order numbered rows as the seed draws."""
     # Here, since it takes half a second to import, and rows that go by need it not.
     from tokumei.engines.draws import Draws
@@ -134,7 +125,7 @@ def write_microaggregated(
     is_shuffled: bool,
     engine: str,
     reading: Reading,
-) -> ChangedRows:
+) -> RowOutcome:
     """Average groups of rows and write the release; what was written is counted again before it gets its name.
 
     Every engine but the local one draws the order of shuffled rows from the seed, and all draw the same.
@@ -165,7 +156,7 @@ def write_microaggregated(
         promises = method.promises(draft, original, averaged)
         written = task.recounted(draft)
     recipe = row_recipe(goal, quasi_identifiers, hierarchies, keep, used, centers.facts)
-    return ChangedRows(recipe, task.told, written, promises)
+    return RowOutcome(recipe=recipe, checked=task.told, counts=written, promises=promises)
 
 
 class _Centers:
@@ -252,6 +243,6 @@ def _written_parts(rows: pl.LazyFrame, centers: _Centers, draft: Path) -> Iterat
 def _write_in_drawn_order(parts: Sequence[Path], columns: Sequence[str], out: Path, engine: str, seed: int) -> None:
     """Write the rows on an engine in the order that the seed draws."""
     with connect(engine) as connected:
-        opened: Any = connected
+        opened = cast("RemoteEngine", connected)
         table = placed(opened, opened.table_of_parts(parts), "microaggregate", seed)
         opened.write(table.order_by(*PLACES, ROW).select(*columns), out)
