@@ -111,5 +111,7 @@ def test_command_of_another_package_is_listed_and_may_not_take_our_names(monkeyp
     monkeypatch.setattr("tokumei.cli.commands.entry_points", lambda group: [_Point("greet", greet)])
     assert CliRunner().invoke(Root("about", OURS), ["greet", "Ann"]).output == "Hello Ann\n"
     monkeypatch.setattr("tokumei.cli.commands.entry_points", lambda group: [_Point("count", greet)])
+    # One of ours is called without a look at other packages.
+    assert CliRunner().invoke(Root("about", OURS), ["count", "--help"]).exit_code == 0
     with pytest.raises(DuplicatePart, match="'tokumei count'"):
         Root("about", OURS).list_commands(None)

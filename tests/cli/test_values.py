@@ -38,7 +38,7 @@ def read(*words: str) -> Any:
 
 
 def test_values_are_of_the_types_of_the_function() -> None:
-    assert read("a.csv") == (Path("a.csv"), "", 5, 0.5, Draw.CONTEST, [], None, False)
+    assert read("a.csv") == (Path("a.csv"), "", 5, 0.5, Draw.CONTEST, None, None, False)
     words = ["--text=5", "--k=7", "--share=1", "--draw=even", "--name=a", "--name=b", "--where=.", "--loud", "--", "-f"]
     found = read(*words)
     assert found == (Path("-f"), "5", 7, 1.0, Draw.EVEN, ["a", "b"], Path(), True)

@@ -463,7 +463,7 @@ def test_fault_of_the_program_is_one_line_and_exit_3(
     def break_down(*arguments: object) -> None:
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr(main, "built", break_down)
+    monkeypatch.setattr(main.TOKUMEI, "invoke", break_down)
     with pytest.raises(SystemExit) as left:
         main.main(["count"])
     assert left.value.code == 3

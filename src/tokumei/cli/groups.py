@@ -65,12 +65,12 @@ class Group(click.Group):
 
     def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
         """Import a command; None if there is no such."""
-        # Its own first: to look through other packages takes time.
-        for panels in (self._panels, self.panels) if cmd_name not in self.commands else ():
-            for commands in panels.values():
-                if cmd_name in commands:
-                    self.add_command(self._load(cmd_name, commands[cmd_name]), cmd_name)
-                    return self.commands[cmd_name]
+        if cmd_name not in self.commands:
+            found = _find(self._panels, cmd_name)
+            # Other packages are looked through, which takes time, only for what is none of ours.
+            found = _find(self.panels, cmd_name) if found is None else found
+            if found is not None:
+                self.add_command(self._load(cmd_name, found), cmd_name)
         return self.commands.get(cmd_name)
 
     def paths(self, above: str = "") -> Iterator[str]:
@@ -116,6 +116,10 @@ class Group(click.Group):
         if Path(name).exists():
             return f"'{name}' is a file; before it goes what to do with it: {', '.join(self.list_commands())}"
         return f"No such command '{name}'." + (f" Did you mean '{near}'?" if near else "")
+
+
+def _find(panels: Panels, name: str) -> str | click.Command | None:
+    return next((commands[name] for commands in panels.values() if name in commands), None)
 
 
 def as_command(name: str, found: Any) -> click.Command:

@@ -107,8 +107,8 @@ def _parameter(one: inspect.Parameter) -> click.Parameter:
     return option
 
 
-def _listed(_context: click.Context, _param: click.Parameter, values: Sequence[Any] | None) -> list[Any]:
-    return list(values or ())
+def _listed(_context: click.Context, _param: click.Parameter, values: Sequence[Any] | None) -> list[Any] | None:
+    return list(values) if values else None
 
 
 def _type(kind: type, about: Option | Argument) -> Any:
