@@ -137,7 +137,7 @@ def color_by(
     if n_columns is None:
         n_columns = max(1, min(len(series), LETTERS // (max(map(len, series), default=1) + 8)))
     # With room between: readers' fonts are wider or narrower than the one measured here.
-    look = {"orient": "bottom", "columns": n_columns, "columnPadding": 40, "labelLimit": 0} | legend
+    look: dict[str, Any] = {"orient": "bottom", "columns": n_columns, "columnPadding": 40, "labelLimit": 0} | legend
     scale = alt.Scale(domain=series, range=list(colors)[: max(1, len(series))])
     return alt.Color(f"{field}:N", title=title, sort=series, scale=scale, legend=alt.Legend(**look))
 
