@@ -15,10 +15,10 @@ from typing import Any
 import click
 
 from tokumei.cli.output import wrapped
-from tokumei.cli.parameters import PanelOption, parameters_of
+from tokumei.cli.parameters import OPTIONS_PANEL, PanelOption, parameters_of
 from tokumei.core.errors import nearest
 
-ARGUMENTS_PANEL, OPTIONS_PANEL, COMMANDS_PANEL = "Arguments", "Options", "Commands"
+ARGUMENTS_PANEL, COMMANDS_PANEL = "Arguments", "Commands"
 # Longer lines are hard to read.
 WIDEST = 100
 # A name wider than this share of the screen has its text below it.
@@ -29,28 +29,21 @@ Panels = Mapping[str, Mapping[str, str | click.Command]]
 
 
 class Command(click.Command):
-    """A function as a command: its parameters are the options, its docstring the help."""
+    """A command whose help is laid out here."""
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help at the width of the screen."""
         formatter.write("\n".join(help_lines(self, ctx, shutil.get_terminal_size().columns)))
 
 
-class Group(click.Group):
+class Group(Command, click.Group):
     """A group that imports a command when it is called or listed.
 
     package: where the modules of its commands are.
     default: the command whose options may stand without its name.
     """
 
-    def __init__(
-        self,
-        about: str,
-        panels: Panels,
-        *,
-        package: str = "tokumei.cli",
-        default: str | None = None,
-    ) -> None:
+    def __init__(self, about: str, panels: Panels, *, package: str = "tokumei.cli", default: str | None = None) -> None:
         super().__init__(help=about)
         self._panels, self._package, self._default = panels, package, default
 
@@ -93,12 +86,8 @@ class Group(click.Group):
         """Find the command that is called, or say which may have been meant."""
         try:
             return super().resolve_command(ctx, args)
-        except click.UsageError:
+        except click.exceptions.NoSuchCommand:
             raise click.UsageError(self._meant(args[0], ctx), ctx) from None
-
-    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the help at the width of the screen."""
-        formatter.write("\n".join(help_lines(self, ctx, shutil.get_terminal_size().columns)))
 
     def _load(self, name: str, found: str | click.Command) -> click.Command:
         if not isinstance(found, str):
@@ -123,7 +112,7 @@ def _find(panels: Panels, name: str) -> str | click.Command | None:
 
 
 def as_command(name: str, found: Any) -> click.Command:
-    """Return a command as it is, and a function as a command."""
+    """Return a command as it is; make one of a function, whose parameters are the options and whose docstring the help."""
     if isinstance(found, click.Command):
         return found
     return Command(name, callback=found, params=parameters_of(found), help=found.__doc__)
