@@ -112,7 +112,7 @@ def _find(panels: Panels, name: str) -> str | click.Command | None:
 
 
 def as_command(name: str, found: Any) -> click.Command:
-    """Return a command as it is; make one of a function, whose parameters are the options and whose docstring the help."""
+    """Return a command; a function becomes one, whose options are its parameters and whose help is its docstring."""
     if isinstance(found, click.Command):
         return found
     return Command(name, callback=found, params=parameters_of(found), help=found.__doc__)
