@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from tokumei.cli.options import names, pairs
+from tokumei.cli.parameters import Option
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import Reading
 from tokumei.tasks.request import Kind, Requirements, request_fields
@@ -32,14 +31,14 @@ TYPED: Mapping[Kind, Any] = {
 }
 # What a mark in the notation of a number stands for, where it does not say so itself.
 SAID = {"WHOSE": "WHOSE shares count where rows are left out"}
-QiOption = Annotated[str, typer.Option("--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know.")]
+QiOption = Annotated[str, Option("--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know.")]
 NumericOption = Annotated[
     str | None,
-    typer.Option("--numeric", metavar="A,B,…", help="Columns of numbers; those that hold numbers if not given."),
+    Option("--numeric", metavar="A,B,…", help="Columns of numbers; those that hold numbers if not given."),
 ]
 HierarchyOption = Annotated[
     list[str] | None,
-    typer.Option("--hierarchy", metavar="COLUMN=FILE", help="The hierarchy of one column; repeatable."),
+    Option("--hierarchy", metavar="COLUMN=FILE", help="The hierarchy of one column; repeatable."),
 ]
 
 
@@ -108,7 +107,7 @@ def _parameter(name: str, about: Mapping[str, Any], panel: str | None) -> inspec
     """Make the option of a field."""
     flag, kind = _flag(name), about["kind"]
     least = 1 if kind == Kind.WHOLE else None
-    option = typer.Option(flag, metavar=about["metavar"], help=_help(about), min=least, rich_help_panel=panel)
+    option = Option(flag, metavar=about["metavar"], help=_help(about), min=least, panel=panel)
     typed = Annotated[TYPED.get(kind, str | None), option]  # type: ignore[valid-type]
     default = {Kind.FLAG: False, Kind.SHARE: 0.0}.get(kind)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=typed)
