@@ -15,7 +15,7 @@ from tests.cases import cases
 from tokumei.contest.edition import Attempt, Files, GuessScore, ReleaseScore, Standing, TeamEntry, files_in
 from tokumei.contest.editions.pwscup2015.edition import Pwscup2015
 from tokumei.contest.editions.pwscup2015.files import GUESS_RULES, RELEASE_RULES, Microdata, check_guess, check_release
-from tokumei.contest.measures import rank_attackers
+from tokumei.contest.season import rank_attackers
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.seeds import generator
 from tokumei.data.files.strict import read_rows, write_rows

@@ -25,8 +25,8 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
 )
 from tests.platform.sites import do_jobs
 
+from tokumei.contest.log import read_log
 from tokumei.contest.replay import replay
-from tokumei.contest.season import read_log
 from tokumei.core.errors import NotAllowed
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, OrganizerAction, Phase, State

@@ -28,7 +28,8 @@ from functools import cached_property
 from pathlib import Path
 
 from tokumei.contest.edition import ContestTerms, Edition, FileRole, files_in
-from tokumei.contest.season import Log, PlayedGuess, PlayedRelease, Season, locked_log, read_log
+from tokumei.contest.log import Log, locked_log, read_log
+from tokumei.contest.season import PlayedGuess, PlayedRelease, Season
 from tokumei.contest.setting import SETTING, Secret, public_digest, read_counts, read_setting
 from tokumei.core.errors import InputError, NotFound, PromiseBroken
 from tokumei.core.text import Text, counted

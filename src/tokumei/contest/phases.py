@@ -21,7 +21,8 @@ from typing import Any
 
 from tokumei.contest.edition import Edition, Files, GuessScore, OpenFiles, ReleaseScore, Standing, files_in
 from tokumei.contest.folder import PUBLIC, RANKING, SECRET, Contest, files_below, move, seal, take_in
-from tokumei.contest.season import ATTACK, CLOSED, PlayedGuess, Season, start_log
+from tokumei.contest.log import start_log
+from tokumei.contest.season import ATTACK, CLOSED, PlayedGuess, Season
 from tokumei.contest.setting import SETTING, Secret, public_digest, source_of, with_counts, write_setting
 from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError, NotAllowed
@@ -246,7 +247,7 @@ def judge_guess(contest: Contest, data: dict[str, Path], season: Season, guess: 
 
 def ranking(contest: Contest) -> list[Standing]:
     """Rank the teams by what the log tells so far."""
-    return _rank(contest, contest.season())
+    return contest.season().standings()
 
 
 def close(contest: Contest) -> list[Standing]:
@@ -254,7 +255,7 @@ def close(contest: Contest) -> list[Standing]:
     with contest.writing() as (log, season):
         season.check_may_close()
         log.append("close", {"files": _write_ranking(contest, season)})
-        return _rank(contest, season)
+        return season.standings()
 
 
 def disqualify(contest: Contest, team: str, reason: str) -> None:
@@ -280,17 +281,11 @@ def _new_ranking(contest: Contest, season: Season) -> dict[str, Any]:
     return {"files": _write_ranking(contest, season)} if season.phase == CLOSED else {}
 
 
-def _rank(contest: Contest, season: Season) -> list[Standing]:
-    """Rank the teams that count; where none does, there is nothing that an edition could rank."""
-    entries = season.entries()
-    return contest.edition.rank(entries) if entries else []
-
-
 def ranking_text(contest: Contest, season: Season) -> str:
     """Return the text of the final ranking as the log has it."""
     shape = {
         "title": contest.terms.title,
-        "ranking": [standing.as_dict() for standing in _rank(contest, season)],
+        "ranking": [standing.as_dict() for standing in season.standings()],
     }
     return canonical(shape) + "\n"
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from tokumei.contest.edition import Edition, files_in
 from tokumei.contest.folder import PUBLIC, RANKING, SECRET, Contest, files_below, open_contest
+from tokumei.contest.log import LOG, LogLine, read_log
 from tokumei.contest.pages import attack_matrix_svg, results_page, utility_and_safety_svg
 from tokumei.contest.phases import (
     attack,
@@ -33,7 +34,7 @@ from tokumei.contest.phases import (
     ranking_text,
     submit,
 )
-from tokumei.contest.season import LOG, LogLine, Season, read_log
+from tokumei.contest.season import Season
 from tokumei.contest.setting import public_digest
 from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError, PromiseBroken, TokumeiError, UnknownPart
@@ -317,10 +318,11 @@ def write_results(contest: Contest, introduction: str) -> None:
     """Write the page of results and its figures beside the log."""
     season = contest.season()
     entries = season.entries()
-    standings = contest.edition.rank(entries)
+    standings = season.standings()
     results_page(contest.terms, entries, standings, introduction=introduction).write(contest.path(PAGE))
-    write_text(contest.path(STANDINGS), utility_and_safety_svg(entries, standings))
-    write_text(contest.path(ATTACKS), attack_matrix_svg(entries, standings, contest.terms.attack_rule))
+    rule = contest.terms.attack_rule
+    write_text(contest.path(STANDINGS), utility_and_safety_svg(entries, standings, rule))
+    write_text(contest.path(ATTACKS), attack_matrix_svg(entries, standings, rule))
 
 
 def _check_known(name: str, known: Sequence[str], kind: str) -> None:

@@ -25,7 +25,8 @@ from tokumei.contest.checks import plain_source
 from tokumei.contest.edition import FileRole, Files, OpenFiles, files_in
 from tokumei.contest.folder import DRAFT, SECRET, Contest, files_below, open_contest
 from tokumei.contest.kit import kit_of_contest
-from tokumei.contest.season import ANONYMIZE, ATTACK, CLOSED, read_log
+from tokumei.contest.log import read_log
+from tokumei.contest.season import ANONYMIZE, ATTACK, CLOSED
 from tokumei.contest.setting import SETTING, parse_setting
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step

@@ -45,7 +45,7 @@ from tokumei.contest.editions.pwscup2015.indices import (
     measures_of,
     score_indices,
 )
-from tokumei.contest.measures import DIGITS, place_teams
+from tokumei.contest.season import DIGITS, place_teams
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.seeds import generator
 from tokumei.core.text import Text, counted

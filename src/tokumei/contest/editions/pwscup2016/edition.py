@@ -40,7 +40,8 @@ from tokumei.contest.editions.pwscup2016.files import (
     write_released_master,
 )
 from tokumei.contest.editions.pwscup2016.players import ANONYMIZERS, ATTACKS, AttackerView, profiles_of
-from tokumei.contest.measures import BASELINE, INTERVAL, attack_measure, loss_measure, place_teams
+from tokumei.contest.measures import BASELINE, INTERVAL, attack_measure, loss_measure
+from tokumei.contest.season import place_teams
 from tokumei.contest.yamaoka import detect_yamaoka
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.progress import step

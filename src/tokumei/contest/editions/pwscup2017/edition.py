@@ -47,9 +47,9 @@ from tokumei.contest.measures import (
     TRANSACTIONS_FOUND,
     attack_measure,
     loss_measure,
-    place_teams,
     submitted_attacks,
 )
+from tokumei.contest.season import place_teams
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.progress import step
 from tokumei.core.score import Score

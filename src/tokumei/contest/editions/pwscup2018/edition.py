@@ -29,7 +29,7 @@ from tokumei.contest.edition import (
 )
 from tokumei.contest.editions.pwscup2018 import files
 from tokumei.contest.editions.pwscup2018.files import GUESS_RULES, RELEASE_RULES, check_guess, check_release
-from tokumei.contest.measures import place_teams
+from tokumei.contest.season import place_teams
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.seeds import generator
 from tokumei.data.cells import Kind, RangeCells, SetCells

@@ -24,16 +24,8 @@ from tokumei.core.errors import InputError, NotAllowed
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import FINAL_STATES, Contest, Kind, Participation, State, Submission
 from tokumei.platform.contests.services.news import record, record_changes, tell_message
-from tokumei.platform.contests.services.phase_work import (
-    CLOSE,
-    PUBLISH,
-    begin_amending,
-    counting_releases,
-    edition_of,
-    phase_jobs,
-    terms_of,
-)
-from tokumei.platform.contests.services.scoreboard import entries
+from tokumei.platform.contests.services.phase_work import CLOSE, PUBLISH, begin_amending, phase_jobs
+from tokumei.platform.contests.services.rulebook import counting_releases, ranked, terms_of
 from tokumei.platform.jobs.queue import begin_again
 from tokumei.platform.teams.models import Team
 from tokumei.platform.typed_text import inert_cell
@@ -283,8 +275,7 @@ def _submissions(contest: Contest) -> Rows:
 
 
 def _standings(contest: Contest) -> Rows:
-    found = entries(contest)
-    lines = edition_of(contest).rank(found) if found else []
+    lines = ranked(contest)
     numbers = list(dict.fromkeys(name for line in lines for name in line.numbers))
     yield ["place", "team", "value", "utility", "safety", *numbers, "reason"]
     for line in lines:
