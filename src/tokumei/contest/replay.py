@@ -36,7 +36,7 @@ from tokumei.contest.phases import (
 )
 from tokumei.contest.season import Season
 from tokumei.contest.setting import public_digest
-from tokumei.core.chain import canonical
+from tokumei.core.chain import canonical, spelled_alike
 from tokumei.core.errors import InputError, PromiseBroken, TokumeiError, UnknownPart
 from tokumei.core.progress import step
 from tokumei.data.files.disk import write_text
@@ -147,7 +147,7 @@ class _Worker:
         return self.n_worked_out
 
     def _same(self, line: LogLine, what: str, found: Any, told: Any) -> None:
-        if canonical(found) != canonical(told):
+        if canonical(spelled_alike(found)) != canonical(spelled_alike(told)):
             raise PromiseBroken(f"{_place(line)}: {what} is {_first_difference(found, told)}.")
         self.n_worked_out += 1
 

@@ -255,7 +255,7 @@ def _ask(job: Job) -> dict[str, Any]:
 
 
 def _write_score(job: Job, result: dict[str, Any]) -> None:
-    _end(job, State.SCORED, score=result)
+    _end(job, State.SCORED, **result)
 
 
 def _write_faults(job: Job, answer: ChildAnswer) -> None:

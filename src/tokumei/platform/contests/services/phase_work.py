@@ -36,7 +36,7 @@ NOT_CLOSED = _("The contest could not be closed: the work broke off three times.
 NOT_AMENDED = _("The ranking in the contest's folder could not be amended: the work broke off three times.")
 NOT_PACKED = _("The contest could not be packed for downloading: the work broke off three times.")
 BAD_SOURCE = _("The contest could not be prepared: its data file or setting cannot be used.")
-OTHER_DIGITS = _("Scores came out differently when they were computed again. Nothing was overwritten; see the log.")
+CHANGED_SINCE = _("Scores or their files were changed after scoring; the details name them. Nothing was overwritten.")
 NOTHING_RELEASED = _(
     "No team had a release that passed the check when attacks were to begin. Give the teams more time."
 )
@@ -117,7 +117,9 @@ def _ask_publish(job: Job) -> dict[str, Any]:
     releases = sorted(counting_releases(contest).values(), key=lambda one: (one.at, one.pk))
     return {
         "folder": str(contest.folder),
-        "releases": [{"team": one.team.slug, "given": str(one.folder), "score": one.score} for one in releases],
+        "releases": [
+            {"team": one.team.slug, "given": str(one.folder), "score": one.score, "seal": one.seal} for one in releases
+        ],
     }
 
 
@@ -130,6 +132,7 @@ def _ask_close(job: Job) -> dict[str, Any]:
             "knowledge": one.knowledge,
             "given": str(one.folder),
             "score": one.score,
+            "seal": one.seal,
         }
         for one in scored_guesses(contest)
     ]
@@ -190,7 +193,7 @@ def _write_closed(job: Job, result: dict[str, Any]) -> None:
 
 def _write_if_same(job: Job, result: dict[str, Any], **facts: Any) -> None:
     if result["differing"]:
-        _say(_contest(job), OTHER_DIGITS, details="\n".join(result["differing"]))
+        _say(_contest(job), CHANGED_SINCE, details="\n".join(result["differing"]))
     else:
         contest = _contest(job)
         share(contest.folder)

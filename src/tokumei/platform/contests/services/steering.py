@@ -88,7 +88,7 @@ def rejudge(contest: Contest, by: User, submissions: Iterable[Submission]) -> in
             if one.job is not None:
                 begin_again(one.job)
         Submission.objects.filter(pk__in=[one.pk for one in again]).update(
-            state=State.WAITING, score=None, faults=[], n_faults=0, reason="", finished_at=None
+            state=State.WAITING, score=None, seal="", faults=[], n_faults=0, reason="", finished_at=None
         )
         before = {one.key: _result(one) for one in again}
         record(locked, by, "rejudge", n=len(again), before=before)
