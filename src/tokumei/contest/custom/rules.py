@@ -127,11 +127,6 @@ def write_form(frame: pl.DataFrame, path: Path, *, is_deleted: pl.Series | None 
     write_csv(written, path)
 
 
-def faults_of(text: TextFrame) -> RowFaults:
-    """Start collecting the faults of a submitted file."""
-    return RowFaults(text)
-
-
 Play = Callable[[Settings, pl.DataFrame, int], pl.DataFrame]
 
 
@@ -252,8 +247,9 @@ def release_rules(settings: Settings, strategy: Strategy) -> tuple[Rule, ...]:
 def check_release(settings: Settings, strategy: Strategy, original: pl.DataFrame, path: Path) -> None:
     """Raise one InputError with every fault of A."""
     text = read_form(path, original.columns)
-    faults = faults_of(text)
-    is_deleted = deleted_rows(text) | _marked_rows(faults)
+    faults = RowFaults(text)
+    # What stands behind DEL is refused, and to all other rules the row is deleted.
+    is_deleted = deleted_rows(text) | faults.check_deleted(SAME_ROWS.name)
     types = strategy.release_types(settings, original)
     cells = _read_cells(types, faults, is_deleted)
     n_least = max(1, math.ceil(settings.checks.least_kept * original.height - 1e-9))
@@ -265,8 +261,8 @@ def check_release(settings: Settings, strategy: Strategy, original: pl.DataFrame
         )
     for name in settings.checks.values_of_original:
         if name in cells.columns:
-            is_unknown = ~cells[name].is_in(original[name].unique().implode()).fill_null(True)
-            faults.add_cells("values-of-original", name, is_unknown, "a value that T has in this column")
+            expected = "a value that T has in this column"
+            faults.check_known("values-of-original", cells[name], original[name], expected, may_be_empty=True)
     strategy.check_cells(original, cells, faults)
     if text.frame.height != original.height:
         faults.check_n_rows(original.height)
@@ -275,17 +271,6 @@ def check_release(settings: Settings, strategy: Strategy, original: pl.DataFrame
         _check_unchanged(unchanged, original, cells, is_deleted, faults)
         strategy.check_rows(settings, original, cells, faults)
     faults.raise_if_any()
-
-
-def _marked_rows(faults: RowFaults) -> pl.Series:
-    """Mark the rows with DEL and refuse what stands behind it; to all other rules they are deleted."""
-    frame = faults.text.frame
-    first, *others = frame.columns
-    is_marked = (frame[first] == DELETED).fill_null(False)
-    for name in others:
-        is_left = is_marked & frame[name].is_not_null()
-        faults.add_cells(SAME_ROWS.name, name, is_left, f"an empty cell after {DELETED}")
-    return is_marked
 
 
 def _read_cells(types: Mapping[str, ColumnType], faults: RowFaults, is_deleted: pl.Series) -> pl.DataFrame:
