@@ -17,7 +17,6 @@ from tokumei.contest.custom.rules import (
     FORM,
     LARGEST_NUMBER,
     NAME,
-    ROW_NUMBER,
     Play,
     bounded,
     kept_rows,
@@ -33,6 +32,7 @@ from tokumei.core.text import Text, choice_of
 from tokumei.data.files.csv import write_csv
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import Reading
+from tokumei.data.files.strict import ROW as ROW_NUMBER
 from tokumei.data.files.strict import TYPES, ColumnType
 from tokumei.data.made_survey import make_survey
 from tokumei.data.table import Role, Table

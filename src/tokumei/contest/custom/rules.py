@@ -33,6 +33,7 @@ from tokumei.core.score import Score
 from tokumei.core.text import counted
 from tokumei.data.files.csv import TextFrame, read_csv, write_csv
 from tokumei.data.files.strict import DELETED, ColumnType, does_not_fit, read_columns
+from tokumei.data.files.strict import ROW as ROW_NUMBER
 
 FORM = "file-form"
 # Beyond any price or amount, and small enough that sums and squares stay numbers.
@@ -50,7 +51,6 @@ def bounded(kind: ColumnType, expected: str, least: float, most: float) -> Colum
 
 
 NAME = ColumnType("a text of 1 to 60 characters", r"^[^\p{C}]{1,60}$", lambda cell: cell)
-ROW_NUMBER = ColumnType("a row number, counted from 1", r"^[1-9][0-9]{0,8}$", lambda cell: cell.cast(pl.Int64))
 
 
 def read_original(path: Path, types_of: Callable[[list[str]], Mapping[str, ColumnType]]) -> pl.DataFrame:
