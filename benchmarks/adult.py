@@ -15,7 +15,7 @@ COLUMNS.append("salary-class")
 
 
 def adult() -> pl.DataFrame | None:
-    """Give the table, or say that it is absent, and give None."""
+    """Return the table, or None with a line that says it is absent."""
     if FOLDER.is_dir():
         return read_frame(FOLDER / "adult.csv.gz")
     print("  Adult skipped: the shared data is not beside the checkout")

@@ -144,7 +144,7 @@ KINDS = ("margins", "margins, vetted", "law", "law, vetted", "law, served by k i
 
 
 def _quadrants_of(kind: str, table: CountedTable, k: int) -> Quadrants:
-    """Give the quadrants of one kind of offer: what its rule allows, or what the law's k alone would."""
+    """Return the quadrants of one kind of offer: what its rule allows, or what the law's k alone would."""
     method, _, how = kind.partition(", ")
     terms = OfferTerms(
         [Criterion("own", k)],
@@ -160,7 +160,7 @@ def _quadrants_of(kind: str, table: CountedTable, k: int) -> Quadrants:
 
 
 def _tables(n_services: int) -> list[CountedTable]:
-    """Give the census and services of sex, nine ages and 47 prefectures."""
+    """Return the census and services of sex, nine ages and 47 prefectures."""
     lattice = Lattice.of([PLACES[0], AGES.from_level(1), PLACES[1]])
     nine = pl.Series("age", AGES.labels_at(1))
     people = [make_census(seed=1), *(people for _, people in make_services(n_services, seed=1))]

@@ -104,7 +104,7 @@ def _adult(folder: Path) -> Iterator[Step]:
 def _of_table(
     folder: Path, raw: Path, reading: list[str], known: str, sensitive: str, trees: list[str]
 ) -> Iterator[Step]:
-    """Give what is done with a table: anonymize, audit, attack, measure, predict, compare."""
+    """Steps of work on a table: anonymize, audit, attack, measure, predict, compare."""
     release, rows = str(folder / "release.csv"), str(folder / "rows.txt")
     asked = ["--qi", known, "--k", "5", "--suppress", "0.02"]
     outputs = ["--keep", sensitive, "--out", release, "--rows", rows]
@@ -142,7 +142,7 @@ def _online_retail(folder: Path) -> Iterator[Step]:
 def _of_history(
     folder: Path, raw: Path, form: list[str], reading: list[str], *, has_items: bool = True
 ) -> Iterator[Step]:
-    """Give what is done with a history: anonymize, attack, measure, generalize where there are items, report, sweep."""
+    """Steps of work on a history: anonymize, attack, measure, generalize where there are items, report, sweep."""
     release, truth, seen = (str(folder / name) for name in ("release.csv", "truth.csv", "published.csv"))
     yield "describe", ["data", "describe", str(raw), *form]
     outputs = ["--out", release, "--truth", truth, "--published", seen]

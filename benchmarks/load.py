@@ -132,7 +132,7 @@ class Watcher(threading.Thread):
                 self.looks.append((mean(look[0] for look in found), mean(look[1] for look in found)))
 
     def growth(self, what: int) -> float:
-        """Say how much more the last third of the time had than the middle one: the first is for warming up."""
+        """How much more the last third of the time had than the middle one: the first is for warming up."""
         third = len(self.looks) // 3
         if third == 0:
             return 0.0

@@ -114,7 +114,7 @@ def _surveys() -> list[Figure]:
 
 
 def _encoded(survey: pl.DataFrame) -> pl.DataFrame:
-    """Give the nine columns as the places of their values, row by row."""
+    """Return the nine columns as the places of their values, row by row."""
     trees = {name: TREES.get(name) or flat_hierarchy(name, survey[name]) for name in SURVEY}
     encoded = encode_rows(survey, trees, K5, numeric=AMOUNTS)
     return pl.DataFrame({one.name: one.leaf_of[encoded.class_of] for one in encoded.task.attributes})

@@ -51,7 +51,7 @@ def run_command(command: list[str]) -> float:
 
 
 def reading_seconds(file: Path, *, n_above: int = 0) -> float:
-    """Give the seconds of the processor that Polars takes to read a file as text, in a new process: the floor."""
+    """Return the seconds of the processor that Polars takes to read a file as text, in a new process: the floor."""
     work = f"import polars as pl\npl.read_csv({str(file)!r}, infer_schema=False, skip_rows={n_above})"
     return min(run_command([sys.executable, "-c", work]) for _ in range(3))
 

@@ -73,7 +73,7 @@ class Watched:
 
 
 def environment(data: Path, address: str | None = None) -> dict[str, str]:
-    """Give the environment of a server with its files in a folder, on SQLite or at a database's address."""
+    """Return the environment of a server with its files in a folder, on SQLite or at a database's address."""
     given = {name: value for name, value in os.environ.items() if not name.startswith("TOKUMEI_")}
     given |= {"TOKUMEI_DATA": str(data), "TOKUMEI_LOG_LEVEL": "WARNING", "TOKUMEI_HOSTS": "localhost,127.0.0.1"}
     given.pop("DATABASE_URL", None)

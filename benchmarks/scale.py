@@ -95,7 +95,7 @@ def _levels(folder: Path, rows: tuple[str, list[str]], size: str) -> list[Figure
 
 
 def _linked(folder: Path, rows: tuple[str, list[str]], n_times: int) -> tuple[str, list[str]]:
-    """Give a folder that has the same files several times, without writing them again."""
+    """Return a folder that has the same files several times, without writing them again."""
     folder.mkdir()
     for number in range(n_times):
         for part in Path(rows[0]).iterdir():
@@ -104,7 +104,7 @@ def _linked(folder: Path, rows: tuple[str, list[str]], n_times: int) -> tuple[st
 
 
 def _at_full_size(goal: float) -> float | None:
-    """Give a goal if it is one of this size: of few rows, most of the time goes before the first."""
+    """Return a goal if it is one of this size: of few rows, most of the time goes before the first."""
     return goal if N_ROWS >= FULL_ROWS else None
 
 
@@ -155,7 +155,7 @@ def _ours(
 def _timed(
     folder: Path, rows: tuple[str, list[str]], work: str, before: str = "", asked: str | None = None
 ) -> tuple[float, float]:
-    """Give the seconds of processors and the memory of some work in a new process, or a number that it computes."""
+    """Return the seconds of processors and the memory of some work in a new process, or a number that it computes."""
     out = folder / "out.parquet"
     out.unlink(missing_ok=True)
     path = rows[0] if before.startswith("\n") else f"{rows[0]}/*.parquet"

@@ -66,7 +66,7 @@ def run(folder: Path, rows: tuple[str, list[str]], size: str, goal: float | None
 
 
 def _spent(folder: Path, rows: tuple[str, list[str]], address: str, work: str) -> tuple[float, float]:
-    """Give the seconds of processors that a cluster and its driver take, and the memory of the driver."""
+    """Return the seconds of processors that a cluster and its driver take, and the memory of the driver."""
     out = folder / "out"
     shutil.rmtree(out, ignore_errors=True)
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_CONF_DIR": str(folder)}
@@ -78,7 +78,7 @@ def _spent(folder: Path, rows: tuple[str, list[str]], address: str, work: str) -
 
 
 def _descendants() -> float:
-    """Give the seconds of processors that all took which this process started: of the living, and of the dead."""
+    """Return the seconds of processors that all took which this process started: of the living, and of the dead."""
     dead = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds, found = dead.ru_utime + dead.ru_stime, list(_children("self"))
     for pid in found:

@@ -25,20 +25,20 @@ def has_many() -> bool:
 
 
 def cases(n: int) -> int:
-    """Give how many of n cases to try now."""
+    """Return how many of n cases to try now."""
     return n if has_many() else max(LEAST, n // SHARE)
 
 
 def costly_cases(n: int) -> int:
-    """Give how many of n cases to try now, each of which takes as long as a whole test."""
+    """Return how many of n cases to try now, each of which takes as long as a whole test."""
     return n if has_many() else max(COSTLY_LEAST, n // COSTLY_SHARE)
 
 
 def with_many(*further: Case) -> tuple[Case, ...]:
-    """Give what a test is tried on beside its other cases, where all are asked for."""
+    """Return what a test is tried on beside its other cases, where all are asked for."""
     return further if has_many() else ()
 
 
 def one_in(n: int, found: Sequence[Case], *key: object) -> Sequence[Case]:
-    """Give one in n of the cases of a sweep, others for each key: every case is tried with some key in every run."""
+    """Return one in n of the cases of a sweep, others for each key: every case is tried with some key in every run."""
     return found if has_many() else found[zlib.crc32(repr(key).encode()) % min(n, len(found) or 1) :: n]

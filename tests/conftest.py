@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Say how many cases to try before any test is read."""
+    """Set how many cases to try before any test is read."""
     has_many = config.getoption("--many")
     if has_many:
         os.environ[VARIABLE] = "1"
@@ -42,14 +42,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileByFile:
-    """Say which of several processes runs which tests."""
+    """Which of several processes runs which tests."""
     return FileByFile(config, log)
 
 
 # First, so that `-m` knows what is slow, and last, since Django's plugin puts all tests of its database at the front.
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Say which tests are slow, and let them come first."""
+    """Which tests are slow, and let them come first."""
     mark_slow(items)
     yield
     put_slow_first(items)
@@ -77,7 +77,7 @@ def shared_data() -> Path:
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Give a function that writes bytes or text to a file of the test's own folder."""
+    """Return a function that writes bytes or text to a file of the test's own folder."""
 
     def write_file(content: bytes | str, name: str = "file.csv") -> Path:
         data = content.encode("utf-8") if isinstance(content, str) else content

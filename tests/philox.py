@@ -9,7 +9,7 @@ WEYL = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
 
 
 def philox_step(key: int, counter: int) -> list[int]:
-    """Give the four numbers of one counter."""
+    """Return the four numbers of one counter."""
     x = [counter >> 64 * at & WORD for at in range(4)]
     keys = [key & WORD, key >> 64]
     for _ in range(10):
@@ -20,5 +20,5 @@ def philox_step(key: int, counter: int) -> list[int]:
 
 
 def philox_number(key: int, row: int) -> int:
-    """Give the number of a row; NumPy counts up before it draws, so that the first counter is 1."""
+    """Return the number of a row; NumPy counts up before it draws, so that the first counter is 1."""
     return philox_step(key, row // 4 + 1)[row % 4]

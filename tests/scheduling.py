@@ -17,7 +17,7 @@ SERVERS = {"spark_engine", "postgres_engine", "browser"}
 
 
 class FileByFile(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives each file to one process, which makes what its tests share once; files that share more are one group.
+    """Return each file to one process, which makes what its tests share once; files that share more are one group.
 
     Groups by mark (`xdist_group`) are not used: pytest-xdist 3.8 writes them where pytest 9.2 no longer looks.
     """
@@ -33,7 +33,7 @@ class FileByFile(LoadScopeScheduling):  # type: ignore[misc]
 
 @cache
 def group_of(file: str) -> str:
-    """Give what is run in one process with a file."""
+    """Return what is run in one process with a file."""
     text = (ROOT / file).read_text(encoding="utf-8")
     return next((group for mark, group in GROUPS.items() if mark in text), file)
 

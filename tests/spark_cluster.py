@@ -15,7 +15,7 @@ SECONDS_TO_START = 90
 
 @contextmanager
 def spark_cluster(folder: Path, n_workers: int = 2) -> Iterator[tuple[str, list[Path]]]:
-    """Give the address of the cluster and the logs of its workers; its processes end with the block."""
+    """Return the address of the cluster and the logs of its workers; its processes end with the block."""
     import pyspark
 
     home = Path(pyspark.__file__).parent

@@ -14,12 +14,12 @@ Matrix = npt.NDArray[np.float64]
 
 
 def pk_of_matrices(matrices: Sequence[Matrix], n_records: int) -> float:
-    """Give the k of a table whose columns were drawn independently, each by its transition matrix."""
+    """Return the k of a table whose columns were drawn independently, each by its transition matrix."""
     return pk_of_odds(math.prod(least_swap_odds(matrix) for matrix in matrices), n_records)
 
 
 def least_swap_odds(matrix: Matrix) -> float:
-    """Give the least A[u, v'] · A[u', v] / (A[u, v] · A[u', v']): row u of A has the chances of what u becomes."""
+    """Return the least A[u, v'] · A[u', v] / (A[u, v] · A[u', v']): row u of A has the chances of what u becomes."""
     possible = matrix[:, matrix.max(axis=0) > 0]
     if not possible.all() and possible.shape[1] > 1:
         # What could not have been released from u tells that the person is not u.

@@ -80,7 +80,7 @@ def test_k_that_no_class_can_have_is_refused_and_nothing_written(
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Give the folder of a disk of 64 kilobytes; only root can make one."""
+    """Return the folder of a disk of 64 kilobytes; only root can make one."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]

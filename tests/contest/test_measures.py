@@ -34,7 +34,7 @@ EDITIONS: dict[str, Edition] = {
 
 
 def names_of(details: Mapping[str, Any]) -> set[str]:
-    """Give every name in a score, however deep, but those of levels of knowledge."""
+    """Return every name in a score, however deep, but those of levels of knowledge."""
     found = {name for name in details if not name.isdigit()}
     for below in details.values():
         found |= names_of(below) if isinstance(below, Mapping) else set()

@@ -45,7 +45,7 @@ def written(path: Path, lines: list[str]) -> Path:
 
 @pytest.fixture
 def small(tmp_path: Path) -> dict[str, Path]:
-    """Give M and T of three customers and eight rows."""
+    """Return M and T of three customers and eight rows."""
     (tmp_path / "M.csv").write_text(MASTER)
     return {"M": tmp_path / "M.csv", "T": written(tmp_path / "T.csv", HISTORY)}
 

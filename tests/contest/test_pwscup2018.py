@@ -32,7 +32,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 @pytest.fixture(scope="module")
 def published(data: Files, tmp_path_factory: pytest.TempPathFactory) -> Files:
-    """Give what is published of customers under numbers alone, and the truth."""
+    """Return what is published of customers under numbers alone, and the truth."""
     folder = tmp_path_factory.mktemp("published")
     EDITION.anonymize("pseudonyms", data, folder, seed=2)
     EDITION.publish(data, files_in(folder, EDITION.terms.release_files), folder, folder, seed=3)

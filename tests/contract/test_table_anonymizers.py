@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from tests.releases import release_of
 
 from tokumei.core.registry import part_options
 from tokumei.data.release import Release
@@ -12,7 +13,6 @@ from tokumei.hierarchies.builders.from_data import FromData
 from tokumei.measures.requirement import SAFETY
 from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS, Perturber
-from tokumei.methods.tables import anonymize_table
 
 N_ROWS = 120
 QUASI_IDENTIFIERS = ["age", "city", "sex"]
@@ -35,7 +35,7 @@ def release_by(name: str, seed: int = 1) -> Release:
     is_changer = isinstance(method, Perturber)
     asked = [] if is_changer else [SAFETY.make("k-anonymity", k=3)]
     goal = Goal(asked, method=method, numeric=["age"], suppression=0.0 if is_changer else 0.1)
-    return anonymize_table(PEOPLE, HIERARCHIES, goal, keep=["illness"], seed=seed, is_reproducible=True)
+    return release_of(PEOPLE, HIERARCHIES, goal, keep=["illness"], seed=seed, reproducible=True)
 
 
 @pytest.mark.parametrize("name", RUNNABLE)

@@ -25,7 +25,7 @@ def purchases(request: pytest.FixtureRequest) -> pl.DataFrame:
 
 
 def item_sets(purchases: pl.DataFrame) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-    """Give customers × items with 1 where the customer bought the item."""
+    """Return customers × items with 1 where the customer bought the item."""
     bought = purchases.select(pl.col("customer", "item").rank("dense")).unique().to_numpy().astype(np.int64) - 1
     sets = np.zeros((bought[:, 0].max() + 1, bought[:, 1].max() + 1), np.float32)
     sets[bought[:, 0], bought[:, 1]] = 1
@@ -37,7 +37,7 @@ def rows_by(purchases: pl.DataFrame, *columns: str) -> pl.Series:
 
 
 def month_shares(purchases: pl.DataFrame) -> list[float]:
-    """Give the shares of rows in January … December."""
+    """Return the shares of rows in January … December."""
     counts = dict(purchases["date"].dt.month().value_counts().iter_rows())
     return [counts.get(month, 0) / purchases.height for month in range(1, 13)]
 

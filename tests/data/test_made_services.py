@@ -27,7 +27,7 @@ def services(request: pytest.FixtureRequest) -> dict[str, pl.DataFrame]:
 
 
 def k_of(people: pl.DataFrame, *classes: pl.Expr) -> int:
-    """Give the size of the smallest class that is not empty."""
+    """Return the size of the smallest class that is not empty."""
     return int(people.group_by(*classes).len()["len"].to_numpy().min())
 
 

@@ -25,7 +25,7 @@ def medians(households: pl.DataFrame, amount: str, by: str) -> dict[int, float]:
 
 
 def unique_share(households: pl.DataFrame, *columns: str) -> float:
-    """Give the share of households that are alone with their combination of codes."""
+    """Return the share of households that are alone with their combination of codes."""
     return float((households.group_by(columns).len()["len"] == 1).sum() / households.height)
 
 

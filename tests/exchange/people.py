@@ -47,7 +47,7 @@ def offer_of(frame: pl.DataFrame, k: int = 3, **terms: Any) -> tuple[Offer, Coun
 
 
 def node(levels: Mapping[str, int]) -> tuple[int, ...]:
-    """Give a node of the small lattice; what is not named is at the top."""
+    """Return a node of the small lattice; what is not named is at the top."""
     return LATTICE.node(LATTICE.levels(LATTICE.top) | dict(levels))
 
 

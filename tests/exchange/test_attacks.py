@@ -79,7 +79,7 @@ def ask(desk: DeskFolder, key: PrivateKey, made: Request, user: PrivateKey) -> t
 
 
 def bounds(known: CellKnowledge, inside: np.ndarray[Any, Any], n_rows: int) -> tuple[int, int]:
-    """Give the least and the most rows that a class can have."""
+    """Return the least and the most rows that a class can have."""
     program = Program(len(known.cells))
     program.learn(known, [0], n_rows)
     found = [program.solve(sign * inside.astype(float)) for sign in (1, -1)]

@@ -37,14 +37,14 @@ Told = tuple[Cells, int]
 
 
 def labels_of(at: Node) -> list[tuple[str, ...]]:
-    """Give the labels of each cell at a node."""
+    """Return the labels of each cell at a node."""
     levels = zip(LATTICE.hierarchies, at, strict=True)
     maps = [dict(zip(h.leaves, h.labels_at(level), strict=True)) for h, level in levels]
     return [tuple(names[leaf] for names, leaf in zip(maps, cell, strict=True)) for cell in CELLS]
 
 
 def all_classes() -> Iterator[tuple[Node, tuple[str, ...], npt.NDArray[np.bool_]]]:
-    """Give each class of each node by its labels and its cells."""
+    """Return each class of each node by its labels and its cells."""
     for at in LATTICE:
         labels = labels_of(at)
         for label in sorted(set(labels)):
@@ -55,7 +55,7 @@ ALL_CLASSES = list(all_classes())
 
 
 def told_by_release(text: str, at: Node) -> list[Told]:
-    """Give the counts of a release, and 0 for the classes that it lacks."""
+    """Return the counts of a release, and 0 for the classes that it lacks."""
     frame = pl.read_csv(io.StringIO(text), infer_schema=False)
     sizes = {row[:-1]: int(row[-1]) for row in frame.rows()}
     labels = labels_of(at)
@@ -63,7 +63,7 @@ def told_by_release(text: str, at: Node) -> list[Told]:
 
 
 def told_by_offer(offer: Offer) -> list[Told]:
-    """Give the counts that margins publish; a leaf of no group has no row."""
+    """Return the counts that margins publish; a leaf of no group has no row."""
     told: list[Told] = []
     group_of = {}
     for index, (name, groups) in enumerate(offer.knowledge.get("attributes", {}).items()):
@@ -85,7 +85,7 @@ def told_by_offer(offer: Offer) -> list[Told]:
 def bound(
     told: Sequence[Told], inside: Cells, sign: int, *, no_small: Sequence[Cells] = (), k: int = 1, n_rows: int = 0
 ) -> int:
-    """Give the least (sign 1) or largest (sign −1) size that a class can have.
+    """Return the least (sign 1) or largest (sign −1) size that a class can have.
 
     The classes in `no_small` are known to have no row or at least k: each has a switch beside the cells.
     """
@@ -109,7 +109,7 @@ def bound(
 def shown_small(
     told: Sequence[Told], k: int, truth: Floats, *, hold: Collection[Node] = ()
 ) -> list[tuple[Node, tuple[str, ...]]]:
-    """Give the classes of all nodes that are shown to have fewer than k rows, but some.
+    """Return the classes of all nodes that are shown to have fewer than k rows, but some.
 
     The attacker also knows of some nodes that they hold k.
     """
@@ -165,7 +165,7 @@ class Attackers:
         return self.nodes[int(self.rng.integers(len(self.nodes)))]
 
     def told(self, k: int) -> list[Told]:
-        """Give all counts that those know who may have releases of this k."""
+        """Return all counts that those know who may have releases of this k."""
         first = release_text(self.table.classes(self.offer.first_node), LATTICE)
         told = [*told_by_offer(self.offer), *told_by_release(first, self.offer.first_node)]
         served = {at: found.release for at, by, found in self.answers if found.release is not None and by >= k}

@@ -52,7 +52,7 @@ def print_of(frame: pl.DataFrame, lattice: Lattice = LATTICE) -> HashedTable:
 
 
 def changed(frame: pl.DataFrame, how: str) -> HashedTable:
-    """Give next month's table: a newcomer more, and whatever else became of it."""
+    """Return next month's table: a newcomer more, and whatever else became of it."""
     grown = pl.concat([frame, frame.head(1)])
     if how == "renamed and in another order":
         columns = {"age": "alter", "sex": "geschlecht", "town": "ort"}

@@ -46,7 +46,7 @@ def tokumei(capsys: pytest.CaptureFixture[str]) -> CommandLine:
 
 
 def chosen(tokumei: CommandLine, name: str, folder: Path) -> list[object]:
-    """Give the options that choose a contest."""
+    """Return the options that choose a contest."""
     if name in OWN:
         path = folder / "my.toml"
         if not path.exists():

@@ -98,7 +98,7 @@ class _Recording:
 
 
 def leaves(value: Any, key: str = "") -> Iterator[Any]:
-    """Give all numbers and names of a JSON object, but for how long it took."""
+    """Return all numbers and names of a JSON object, but for how long it took."""
     if isinstance(value, dict):
         for name, part in value.items():
             yield from leaves(part, name)

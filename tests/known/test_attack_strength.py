@@ -37,7 +37,7 @@ def original(folder: Path) -> History:
 
 
 def publish(original: History, changed: pl.DataFrame, is_kept: pl.Series) -> tuple[History, pl.DataFrame]:
-    """Give the kept rows in another order, and the truth."""
+    """Return the kept rows in another order, and the truth."""
     truth = pl.DataFrame(
         {"customer": original.frame["customer"], "period": original.period, "pseudonym": changed["customer"]}
     )
@@ -95,7 +95,7 @@ def test_linkage_undoes_deletion_and_perturbation(
 
 
 def noisy(original: History, seed: int, *, deleted: float, whole_baskets: bool) -> tuple[History, pl.DataFrame]:
-    """Give monthly pseudonyms over days, quantities and prices that all moved, without times."""
+    """Return monthly pseudonyms over days, quantities and prices that all moved, without times."""
     moved = {"days": 31, "quantities": 0.5, "prices": 0.25, "hides_times": True, "whole_baskets": whole_baskets}
     gone = {"method": "delete", "random": deleted, "once": False, "price_deviations": 0.0}
     steps = [{"method": "perturb"} | moved, *([gone] if deleted else []), {"method": "pseudonyms", "lifetime": 1}]

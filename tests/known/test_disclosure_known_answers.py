@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.releases import release_of
 
 from tokumei.attacks.disclosure.downcoding import Downcoding
 from tokumei.attacks.disclosure.intersection import Intersection
@@ -18,7 +19,6 @@ from tokumei.hierarchies.files import read_hierarchies
 from tokumei.measures.safety.class_sizes import KAnonymity
 from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS, TableAnonymizer
-from tokumei.methods.tables import anonymize_table
 
 COLUMNS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
 SENSITIVE = "salary-class"
@@ -38,7 +38,7 @@ def release(adult: ThreatModel, columns: list[str], k: int, suppression: float, 
     keep = [name for name in adult.original.frame.columns if name not in columns]
     numeric = [name for name in columns if name == "age"]
     goal = Goal([KAnonymity(k)], method=TABLE_ANONYMIZERS.make(method), suppression=suppression, numeric=numeric)
-    made = anonymize_table(adult.original.frame, hierarchies, goal, keep=keep, seed=1)
+    made = release_of(adult.original.frame, hierarchies, goal, keep=keep, seed=1)
     assert made.rows is not None
     return Published(Table.with_quasi_identifiers(made.frame, COLUMNS, sensitive=[SENSITIVE]), made.rows)
 
@@ -97,7 +97,7 @@ def test_tight_ranges_give_ages_away_and_single_people_out(
     columns = [*COLUMNS, SENSITIVE]
     hierarchies = {name: adult.hierarchies[name] for name in columns}
     goal = Goal([KAnonymity(k)], method=tight_mondrian(), numeric=["age"])
-    made = anonymize_table(adult.original.frame, hierarchies, goal, seed=1)
+    made = release_of(adult.original.frame, hierarchies, goal, seed=1)
     assert made.rows is not None
     original = Table.with_quasi_identifiers(adult.original.frame, columns)
     published = Published(Table.with_quasi_identifiers(made.frame, columns), made.rows)

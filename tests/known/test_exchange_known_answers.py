@@ -50,7 +50,7 @@ def census(shared_data: Path) -> ClassCounts:
 
 
 def quadrants_of(counts: ClassCounts, k: int) -> tuple[Quadrants, Quadrants]:
-    """Give the quadrants of margins' promises, and of all that an offer by them allows."""
+    """Return the quadrants of margins' promises, and of all that an offer by them allows."""
     count = LatticeCounts.of(LATTICE, counts).classes
     ks = {node: count(node).k for node in LATTICE if LATTICE.class_count(node) > 1}
     first = FirstRelease(LATTICE.levels(LATTICE.top), "")

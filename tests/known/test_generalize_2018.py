@@ -74,7 +74,7 @@ def published(original: History, k: int, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="module")
 def guesses(original: History, published: Published) -> Callable[[str], pl.DataFrame]:
-    """Give what an attack guesses, which it says once for all tests that ask."""
+    """Return what an attack guesses, which it says once for all tests that ask."""
     return cache(lambda name: GENERALIZED_ATTACKS[name]().guess(original, published.public))
 
 

@@ -39,7 +39,7 @@ def task_of(rows: list[Any], k: int, weights: dict[str, float]) -> LocalTask:
 
 
 def label_cost(attribute: LocalAttribute, loss: str, classes: list[int]) -> float:
-    """Give what the closest label of some classes costs, by its definition."""
+    """Return what the closest label of some classes costs, by its definition."""
     leaves = sorted({int(attribute.leaf_of[one]) for one in classes})
     if attribute.missing in leaves:
         return 0.0 if len(leaves) == 1 else 1.0

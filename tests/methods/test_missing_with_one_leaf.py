@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from tests.releases import release_of
 
 from tokumei.data.release import Release
 from tokumei.hierarchies.hierarchy import Hierarchy
@@ -12,7 +13,6 @@ from tokumei.measures.losses import LOSSES
 from tokumei.measures.safety.class_sizes import KAnonymity
 from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS
-from tokumei.methods.tables import anonymize_table
 
 TREE = Hierarchy.of_levels("answer", [["a"], ["*"]])
 SEARCHES = ("optimal", "exhaustive", "ola", "incognito", "datafly", "best-effort")
@@ -22,7 +22,7 @@ def released(
     values: list[str | None], k: int, *, method: str = "optimal", loss: str = "prec", suppression: float = 0.0
 ) -> Release:
     goal = Goal([KAnonymity(k)], LOSSES.make(loss), TABLE_ANONYMIZERS.make(method), suppression)
-    return anonymize_table(pl.DataFrame({"answer": values}, schema={"answer": pl.String}), {"answer": TREE}, goal)
+    return release_of(pl.DataFrame({"answer": values}, schema={"answer": pl.String}), {"answer": TREE}, goal)
 
 
 @pytest.mark.parametrize("method", SEARCHES)

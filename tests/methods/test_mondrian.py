@@ -354,7 +354,7 @@ class Plain:
         return sum(max(cost for _, cost in self.ways(one, float(weight), group)) for one, weight in pairs)
 
     def ways(self, attribute: LocalAttribute, weight: float, group: list[int]) -> list[tuple[str, float]]:
-        """Give what the label costs, for cutting missing values off and for cutting the others."""
+        """Return what the label costs, for cutting missing values off and for cutting the others."""
         leaves = {int(attribute.leaf_of[one]) for one in group}
         values = sorted(leaves - {attribute.missing})
         width = self.width(attribute, values) if values else 0.0
@@ -372,7 +372,7 @@ class Plain:
         return len(below) / attribute.n_leaves if len(below) > 1 else 0.0
 
     def level(self, attribute: LocalAttribute, values: list[int]) -> int:
-        """Give the finest level from which on all leaves are together."""
+        """Return the finest level from which on all leaves are together."""
         levels = attribute.hierarchy.levels
         level = len(levels)
         while level and len({levels[level - 1].codes[value] for value in values}) == 1:

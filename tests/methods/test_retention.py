@@ -15,7 +15,7 @@ N_VALUES = st.lists(st.integers(1, 6), min_size=1, max_size=3)
 
 
 def retention_matrix(retain: float, n_values: int) -> npt.NDArray[np.float64]:
-    """Give the probability of every released value (column) from every original one (row)."""
+    """Return the probability of every released value (column) from every original one (row)."""
     return retain * np.eye(n_values) + (1 - retain) / n_values
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from tests.releases import release_of
 
 from tokumei.core.errors import TokumeiError
 from tokumei.hierarchies.hierarchy import Hierarchy
@@ -12,7 +13,6 @@ from tokumei.measures.safety.class_sizes import KAnonymity
 from tokumei.measures.safety.closeness import TCloseness
 from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS, Perturber
-from tokumei.methods.tables import anonymize_table
 
 TREES = {
     "sex": Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]]),
@@ -33,7 +33,7 @@ def test_no_rows_are_released_as_no_rows(method: str, loss: str) -> None:
     for suppression in (0.0, 1.0):
         goal = Goal([KAnonymity(2)], LOSSES.make(loss), TABLE_ANONYMIZERS.make(method), suppression)
         try:
-            frame = anonymize_table(NOBODY, TREES, goal, keep=["illness"]).frame
+            frame = release_of(NOBODY, TREES, goal, keep=["illness"]).frame
         except TokumeiError as refused:
             # A method may refuse an empty table, but in words.
             assert "row" in str(refused) or "hold" in str(refused)
@@ -46,6 +46,6 @@ def test_no_rows_are_released_as_no_rows(method: str, loss: str) -> None:
 def test_no_rows_are_close_to_anything(method: str) -> None:
     goal = Goal([TCloseness("illness", 0.1), KAnonymity(2)], method=TABLE_ANONYMIZERS.make(method))
     try:
-        assert anonymize_table(NOBODY, TREES, goal).frame.height == 0
+        assert release_of(NOBODY, TREES, goal).frame.height == 0
     except TokumeiError as refused:
         assert "row" in str(refused)

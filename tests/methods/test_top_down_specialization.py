@@ -225,7 +225,7 @@ class Plain:
     task: LocalTask
 
     def labels(self) -> list[tuple[Any, ...] | None] | None:
-        """Give the labels of each class, None where it is left out; None if nothing holds."""
+        """Return the labels of each class, None where it is left out; None if nothing holds."""
         cuts: list[list[Node]] = [[self.top(index)] for index in range(3)]
         now = self.judged(cuts)
         while True:
@@ -267,7 +267,7 @@ class Plain:
         ]
 
     def judged(self, cuts: list[list[Node]]) -> tuple[bool, float, int, set[Any]]:
-        """Say whether a cut may be released; give its loss, its smallest class, and the classes that hold."""
+        """Whether a cut may be released; give its loss, its smallest class, and the classes that hold."""
         nodes = self.nodes(cuts)
         groups = sorted(set(nodes))
         group_of = np.array([groups.index(one) for one in nodes])

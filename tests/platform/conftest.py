@@ -84,7 +84,7 @@ def other_team(mallory: User) -> Team:
 
 @pytest.fixture
 def log_in() -> LogIn:
-    """Give a client that is logged in as a user: `log_in(alice).get("/teams/")`."""
+    """Return a client that is logged in as a user: `log_in(alice).get("/teams/")`."""
 
     def enter(user: User) -> Client:
         client = Client()

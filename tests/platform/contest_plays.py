@@ -133,7 +133,7 @@ def status_of(client: Client, address: str) -> int:
 
 
 def read(answer: Any) -> bytes:
-    """Give what was answered; a file is closed when all of it is read."""
+    """Return what was answered; a file is closed when all of it is read."""
     return b"".join(answer.streaming_content) if answer.streaming else answer.content
 
 

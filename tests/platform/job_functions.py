@@ -9,7 +9,7 @@ from typing import Any
 
 
 def tell_priority(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Tell how far the process stands back."""
+    """How far the process stands back."""
     return {"nice": os.nice(0)}
 
 

@@ -41,5 +41,5 @@ class Program:
 
 
 def program_of(user: User, scope: str = "organize", **headers: str) -> Program:
-    """Give a program with a user's token."""
+    """Return a program with a user's token."""
     return Program(token_for(user, scope), headers=headers)

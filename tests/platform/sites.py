@@ -246,12 +246,12 @@ def enter_team(contest: Contest, name: str) -> Participation:
 
 
 def captain(name: str) -> User:
-    """Give a team's captain."""
+    """Return a team's captain."""
     return User.objects.get(username=f"{name}-captain")
 
 
 def participation(contest: Contest, name: str) -> Participation:
-    """Give a team's participation."""
+    """Return a team's participation."""
     return contest.participations.select_related("team", "contest").get(team__slug=name)
 
 
@@ -268,7 +268,7 @@ def guess(contest: Contest, name: str, target: str, rows: str = "0 1 2 3 4 5", k
 
 
 def upload(role: str, rows: str) -> dict[str, Any]:
-    """Give the upload of one file, a word a row."""
+    """Return the upload of one file, a word a row."""
     return {role: SimpleUploadedFile(f"{role}.csv", "".join(f"{row}\n" for row in rows.split()).encode())}
 
 
@@ -339,12 +339,12 @@ def wait_final(submission: Submission, seconds: float = 120) -> Submission:
 
 
 def pid_of_worker(submission: Submission) -> int:
-    """Give the process that evaluates a submission."""
+    """Return the process that evaluates a submission."""
     return int(Job.objects.get(submission=submission).worker.rpartition(":")[2])
 
 
 def children_of(pid: int) -> list[int]:
-    """Give the processes that a process started."""
+    """Return the processes that a process started."""
     listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [int(child) for child in listed]
 

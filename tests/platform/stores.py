@@ -19,7 +19,7 @@ CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AW
 
 
 def client(url: str) -> Any:
-    """Give a client of the store."""
+    """Return a client of the store."""
     import boto3
 
     return boto3.client(

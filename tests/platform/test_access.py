@@ -21,7 +21,7 @@ SAMPLES = {"str": "nothing", "int": "1", "slug": "nothing", "uuid": "00000000-00
 
 
 def address(route: Route) -> str:
-    """Give an address that leads to the view, with nothing there."""
+    """Return an address that leads to the view, with nothing there."""
     return "/" + re.sub(r"<(?:(\w+):)?\w+>", lambda found: SAMPLES.get(found[1] or "str", "nothing"), route.pattern)
 
 

@@ -21,7 +21,7 @@ from tests.platform.sites import do_jobs
 
 from tokumei.platform.accounts import authentication
 from tokumei.platform.accounts.models import User
-from tokumei.platform.api import services
+from tokumei.platform.api import bearer, services
 from tokumei.platform.api.models import Token
 from tokumei.platform.start import JsonLines
 
@@ -170,7 +170,7 @@ def test_scope_says_what_a_token_may_do(alice: User, scope: str, statuses: tuple
 
 
 def test_changes_are_throttled_and_reading_is_not(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "CHANGES_AN_HOUR", 2)
+    monkeypatch.setattr(bearer, "CHANGES_AN_HOUR", 2)
     program = program_of(alice)
     statuses = [program.call("POST", "/contests/nothing/withdraw").status_code for _ in range(3)]
     assert statuses == [404, 404, 429]

@@ -199,7 +199,7 @@ def test_disqualifying_and_readmitting_after_the_end_amends_the_folder_that_anyb
 
 
 def ranked_by_the_folder(contest: Contest) -> list[str]:
-    """Give the teams of the final ranking that the folder holds, which a replay agrees with."""
+    """Return the teams of the final ranking that the folder holds, which a replay agrees with."""
     replay(contest.folder)
     return [line["team"] for line in json.loads((contest.folder / "ranking.json").read_text())["ranking"]]
 

@@ -56,7 +56,7 @@ def look(page: Any, name: str, language: str) -> None:
 
 @pytest.fixture(name="page")
 def page_with_address(page: Any, live_server: Any) -> Any:
-    """Give the page, which knows where its server is."""
+    """Return the page, which knows where its server is."""
     page.url_of_server = live_server.url
     return page
 

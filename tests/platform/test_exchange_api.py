@@ -30,7 +30,7 @@ def files(settings: Any, tmp_path: Path) -> None:
 
 
 def program(user: User, scope: str = "submit") -> Client:
-    """Give a program with a token of a user."""
+    """Return a program with a token of a user."""
     _made, token = make_token(user, name="program", scope=scope, days=1)
     return Client(headers={"authorization": f"Bearer {token}"})
 

@@ -68,7 +68,7 @@ def hold(site: Site, stage: str) -> None:
 
 
 def held(site: Site, stage: str) -> Callable[[], int]:
-    """Give which process waits at a stage, once one does."""
+    """Return which process waits at a stage, once one does."""
 
     def look() -> int:
         found = site.folder / f"at-{stage}"
@@ -178,7 +178,7 @@ def test_table_that_exhausts_memory_is_given_up_with_its_reason_and_evaluations_
 
 
 def large_table(n_rows: int) -> bytes:
-    """Give a small Parquet file of many rows."""
+    """Return a small Parquet file of many rows."""
     import io
 
     import polars as pl

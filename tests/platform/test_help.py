@@ -50,7 +50,7 @@ TAG = re.compile(r'{% (term|more) "([^"]+)"(?: "([^"]*)")?')
 
 
 def links() -> list[tuple[str, str, str]]:
-    """Give every link to the help that templates have: where it stands, the page and the place on it."""
+    """Return every link to the help that templates have: where it stands, the page and the place on it."""
     found = []
     for file in sorted(TEMPLATES.rglob("*.html")):
         for kind, first, second in TAG.findall(file.read_text("utf-8")):

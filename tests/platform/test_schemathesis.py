@@ -26,7 +26,7 @@ from tests.platform.test_api import begin_attacks
 
 from tokumei.platform.accounts import services as accounts
 from tokumei.platform.accounts.models import User
-from tokumei.platform.api import services
+from tokumei.platform.api import bearer
 from tokumei.platform.api.server import api
 
 pytestmark = pytest.mark.slow
@@ -79,7 +79,7 @@ def send_all(token_of: Callable[[str], str], names: dict[str, str], n_examples: 
 def names(site: Site, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """What there is: a contest in its attack phase, with releases."""
     # Limits would answer in the place of what is tested.
-    monkeypatch.setattr(services, "CHANGES_AN_HOUR", 100_000)
+    monkeypatch.setattr(bearer, "CHANGES_AN_HOUR", 100_000)
     monkeypatch.setattr(accounts, "FAILED_LOGINS_AN_HOUR", 100_000)
     random.seed(1)
     contest = make_contest("red", "blue")

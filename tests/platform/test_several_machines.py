@@ -156,7 +156,7 @@ def objects(url: str) -> set[str]:
 
 
 def browser(url: str, user: Any) -> httpx.Client:
-    """Give a browser that is logged in; the servers have one database of sessions."""
+    """Return a browser that is logged in; the servers have one database of sessions."""
     entered = Client()
     entered.force_login(user, backend="tokumei.platform.accounts.authentication.NameOrEmail")
     name = django_settings.SESSION_COOKIE_NAME

@@ -103,7 +103,7 @@ def test_who_takes_an_answer_too_slowly_is_dropped(is_reading: bool, monkeypatch
 
 
 def _is_over(sock: socket.socket) -> bool:
-    """Tell whether the other end was shut down."""
+    """Whether the other end was shut down."""
     try:
         return sock.recv(1, socket.MSG_DONTWAIT) == b""
     except BlockingIOError:

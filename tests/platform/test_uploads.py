@@ -50,7 +50,7 @@ def link(name: str, target: bytes) -> tuple[zipfile.ZipInfo, bytes]:
 
 
 def take(given: dict[str, Any], roles: tuple[FileRole, ...] = ROLES) -> dict[str, bytes]:
-    """Give what is on the disk after taking an upload."""
+    """Return what is on the disk after taking an upload."""
     with taking(new_submission_key(), given, roles, LIMIT) as taken:
         folder = uploads.uploads_folder() / taken.key
         return {file["name"]: (folder / file["name"]).read_bytes() for file in taken.files.values()}

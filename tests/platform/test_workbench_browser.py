@@ -58,7 +58,7 @@ def settle(page: Any) -> None:
 
 @pytest.fixture
 def visit(browser: Any, live_server: Any, alice: User) -> Iterator[Any]:
-    """Give a logged-in page of a language and a width; a breach of the content policy fails the test."""
+    """Return a logged-in page of a language and a width; a breach of the content policy fails the test."""
     contexts, complaints = [], []
 
     def open_page(language: str, width: int) -> Any:

@@ -33,7 +33,7 @@ def people(seed: int, n_rows: int, missing: float = 0.0) -> Rows:
 def released(
     tmp_path: Path, rows: Rows, method: str, qi: list[str], *options: object, keep: str | None = None
 ) -> tuple[Rows, dict[str, Any], dict[str, Any]] | None:
-    """Give the rows that were written, the recipe, and what was printed."""
+    """Return the rows that were written, the recipe, and what was printed."""
     source, out, recipe = tmp_path / "people.csv", tmp_path / "out.csv", tmp_path / "recipe.json"
     lines = [",".join(rows[0] if rows else [*TREES, *NUMBERS]), *(",".join(row.values()) for row in rows)]
     source.write_text("\n".join(lines) + "\n", encoding="utf-8")

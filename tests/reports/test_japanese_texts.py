@@ -118,7 +118,7 @@ def test_every_option_of_an_edition_is_said_in_japanese() -> None:
 
 @cache
 def _written() -> tuple[set[str], set[str]]:
-    """Give every text of the library with {} for what is put into it, and the forms that texts are made of."""
+    """Return every text of the library with {} for what is put into it, and the forms that texts are made of."""
     texts, forms = set(), set()
     for file in (Path(__file__).resolve().parents[2] / "src" / "tokumei").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
@@ -132,7 +132,7 @@ def _written() -> tuple[set[str], set[str]]:
 
 
 def _part(part: ast.expr) -> str:
-    """Give a part of a text: words, {} for a value, and with the noun of what is counted."""
+    """Return a part of a text: words, {} for a value, and with the noun of what is counted."""
     if isinstance(part, ast.Constant):
         return str(part.value)
     call = part.value if isinstance(part, ast.FormattedValue) else None

@@ -13,7 +13,7 @@ from tokumei.reports.needs import sample_customers
 
 
 def history(n_customers: int, n_rows: int) -> History:
-    """Give customers with so many rows each."""
+    """Return customers with so many rows each."""
     rows = [
         (f"{who:02}", date(2020, 1, 1) + timedelta(days=3 * row + who), f"I{row % 4}", 1.0 + row, 1 + who % 3)
         for who in range(n_customers)

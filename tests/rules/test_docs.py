@@ -65,7 +65,7 @@ def test_links_in_the_docs_lead_to_files(page: Path) -> None:
 
 @cache
 def command_options() -> dict[tuple[str, ...], set[str]]:
-    """Give the options of each command by the words that call it."""
+    """Return the options of each command by the words that call it."""
     found: dict[tuple[str, ...], set[str]] = {}
     left: list[tuple[tuple[str, ...], Any]] = [((), built())]
     while left:
@@ -76,7 +76,7 @@ def command_options() -> dict[tuple[str, ...], set[str]]:
 
 
 def wrong_options(text: str, known: Mapping[tuple[str, ...], set[str]]) -> list[str]:
-    """Give the options in a page that no command has, and those in a call that the command called does not have."""
+    """Return the options in a page that no command has, and those in a call that the command called does not have."""
     every = set().union(*known.values()) | OF_OTHER_PROGRAMS
     wrong = [name for name in OPTION.findall(text) if name not in every]
     for call in CALL.findall(text):

@@ -27,7 +27,7 @@ PROPER = re.compile("施行規則|相関ルール")
 
 @cache
 def japanese_texts() -> list[tuple[str, str]]:
-    """Give every Japanese text with where it stands: catalogs, code and pages of help."""
+    """Return every Japanese text with where it stands: catalogs, code and pages of help."""
     known = [(file.name, one) for file in (PO_FILE, LIBRARY) for one in read_po(file.read_text("utf-8"))]
     found = [(f"{name}: {message.text}", message.japanese) for name, message in known]
     for room in ROOMS:
@@ -48,7 +48,7 @@ def _of_code(file: Path) -> Iterator[tuple[int, str]]:
 
 
 def words() -> Iterator[tuple[str, str]]:
-    """Give the words of the glossary with those that are not used for the same thing."""
+    """Return the words of the glossary with those that are not used for the same thing."""
     table = (ROOT / "docs" / "glossary.md").read_text("utf-8").partition("## In Japanese")[2]
     for row in re.findall(r"^\| (.+) \|$", table, re.M)[1:]:
         _english, chosen, others = row.split(" | ")

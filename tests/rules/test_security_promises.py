@@ -14,14 +14,14 @@ FOLDERS = ("", "tests/", "tests/platform/")
 
 
 def promises() -> list[tuple[str, str]]:
-    """Give each promise with what is said of its tests."""
+    """Return each promise with what is said of its tests."""
     table = THREATS.read_text("utf-8").partition("## Promises and their tests")[2]
     rows = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table.splitlines() if "|" in line]
     return [(row[0], row[-1]) for row in rows[2:]]
 
 
 def named_in(said: str) -> list[tuple[str, str]]:
-    """Give the files and functions that a cell names; `::name` goes on with the file before, `…` stands for a rest."""
+    """Files and functions that a cell names; `::name` goes on with the file before, `…` stands for a rest."""
     found, file = [], ""
     for name in re.findall(r"`([^`]+)`", said):
         if name.startswith("python -m") or ("/" in name and not name.endswith(".py") and "::" not in name):

@@ -42,7 +42,7 @@ def check_lines(findings: Findings) -> None:
 
 
 def wrong_lines(line: StudyLine) -> list[StudyLine]:
-    """Give the line with a number that is far off on each side that it has an end."""
+    """Return the line with a number that is far off on each side that it has an end."""
     # Of a range that was published, from its middle; of a number with a tolerance that is the number itself.
     middle = (line.least + line.most) / 2
     start = middle if math.isfinite(middle) else line.published

@@ -39,7 +39,7 @@ def released(seed: int, *, rows: int = 24, **options: Any) -> tuple[tk.Table, Ta
 
 
 def values_held(original: tk.Table, release: TableRelease) -> bool:
-    """Tell whether every released label stands for the value that stood there."""
+    """Whether every released label stands for the value that stood there."""
     assert release.rows is not None
     for column in original.quasi_identifiers:
         truth = original.frame[column].gather(release.rows)

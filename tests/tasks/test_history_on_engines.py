@@ -56,7 +56,7 @@ FEW = settings(max_examples=1, phases=[Phase.generate], **KEPT_OPEN)  # type: ig
 
 
 def history_of(rows: list[Any]) -> pl.DataFrame:
-    """Give a history; None is a deleted row."""
+    """Return a history; None is a deleted row."""
     cells = [
         (None,) * 7 if row is None else (row[0], str(at // 3), row[1], datetime.time(9, at % 60), *row[2:])
         for at, row in enumerate(rows)

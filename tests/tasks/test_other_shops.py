@@ -23,7 +23,7 @@ from tokumei.tasks.measure_history import measure_history
 
 @pytest.fixture(scope="module")
 def greengrocer() -> History:
-    """Give a shop that sells by weight."""
+    """Return a shop that sells by weight."""
     rows = make_retail(30, n_rows=900, seed=3)
     weighed = pl.col("quantity") * 0.125 + 0.003 * pl.col("price").round(0)
     return History.of(rows.with_columns(quantity=weighed.round(3)))
@@ -66,7 +66,7 @@ def test_several_releases_of_a_year_are_attacked_as_one(greengrocer: History) ->
 
 @pytest.fixture(scope="module")
 def gym() -> History:
-    """Give visits: who came when to which course, without prices and quantities."""
+    """Return visits: who came when to which course, without prices and quantities."""
     rows = make_retail(30, n_rows=900, seed=4)
     return History(rows.select("customer", "date", "item"))
 
@@ -108,7 +108,7 @@ def test_deleting_by_price_says_that_visits_have_none(gym: History) -> None:
 
 @pytest.fixture(scope="module")
 def bank() -> History:
-    """Give bookings of accounts: debits are below 0, some are huge, and nothing has a quantity."""
+    """Return bookings of accounts: debits are below 0, some are huge, and nothing has a quantity."""
     rows = make_retail(12, n_rows=300, seed=5).with_row_index("row")
     amount = pl.when(pl.col("row") % 3 == 0).then(pl.col("price")).otherwise(-pl.col("price"))
     amount = pl.when(pl.col("row") % 50 == 0).then(250_000.5).when(pl.col("row") % 49 == 0).then(0.0).otherwise(amount)

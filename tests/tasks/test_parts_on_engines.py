@@ -29,7 +29,7 @@ N_TABLES = 12 if has_many() else 4
 
 
 def people(seed: int, n_classes: int = 60) -> pl.DataFrame:
-    """Give rows with missing values, each several times: so often that no two cuts are equally good."""
+    """Return rows with missing values, each several times: so often that no two cuts are equally good."""
     rng = np.random.default_rng(seed)
     frame = pl.DataFrame(
         {

@@ -23,7 +23,7 @@ def write_people(path: Path, n_rows: int) -> None:
 
 
 def streamed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a file of people that is taken for larger than memory."""
+    """Return a file of people that is taken for larger than memory."""
     monkeypatch.setattr(write_table, "MOST_CELLS", 5)
     write_people(folder / "people.parquet", 1000)
     return folder / "people.parquet"

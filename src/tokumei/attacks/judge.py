@@ -22,7 +22,7 @@ from tokumei.data.history import History, period_of
 
 
 def truth_of(original: History, released: History) -> pl.DataFrame:
-    """Give the pseudonym of each customer in each month in which the release has a row: customer, period, pseudonym."""
+    """Table of the pseudonym of each customer in each month of the release: customer, period, pseudonym."""
     if original.n_rows != released.n_rows:
         expected = f"a release with the {original.n_rows:,} rows of the original, in their order"
         raise InputError.of(expected, file=released.name, value=counted(released.n_rows, "row"))

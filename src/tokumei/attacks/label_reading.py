@@ -215,7 +215,7 @@ class LabelReading:
 
 
 def are_tight(public: PublicKnowledge, reading: LabelReading, ranges: Ranges) -> tuple[bool, Text]:
-    """Tell whether the labels of a column are assumed to be made of the values in each group, and why.
+    """Whether the labels of a column are assumed to be made of the values in each group, and why.
 
     ranges: what was said of them; empty to judge by the method and the labels.
     """

@@ -98,7 +98,7 @@ def as_guess(rows: npt.NDArray[np.int64]) -> pl.Series:
 
 
 def sensitive_index(table: Table, column: str, number: int) -> int:
-    """Give the index, among the sensitive columns, of the one that is named, or else of the table's column of a number.
+    """Index, among the sensitive columns, of the named one, or else of the column of this number in the table.
 
     Columns are counted from 1, as the contest of 2015 did.
     """

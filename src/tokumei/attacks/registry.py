@@ -84,7 +84,7 @@ class NamesVictims(DisclosureAttack, Protocol):
     """A disclosure attack that tells whom it finds, so that `harden` knows which rows to change first."""
 
     def risks(self, threat_model: ThreatModel, *, seed: int) -> npt.NDArray[np.bool_]:
-        """Tell for each target of the threat model whether they are found by what the main score counts."""
+        """Whether the main score counts each target of the threat model as found."""
 
 
 # The attackers who look for equal rows stand in one file.

@@ -119,7 +119,7 @@ def try_levels(
 
 
 def _tried(offer: Any, tried: list[Any]) -> Rows:
-    """Give the table of nodes that were tried."""
+    """Table of the nodes that were tried."""
     from tokumei.predictors.predictor import deciding
 
     rows = [

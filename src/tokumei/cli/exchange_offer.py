@@ -206,7 +206,7 @@ def offer(
 
 
 def _offered(result: dict[str, Any]) -> dict[str, Any]:
-    """Give what a provider reads of a new offer."""
+    """Summarize a new offer for its provider."""
     from tokumei.predictors.power_law import law_in_words
 
     found, fails, lots = result["attack"], result["refused_fails"], result["lots"]

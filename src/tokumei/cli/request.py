@@ -42,7 +42,7 @@ HierarchyOption = Annotated[
 
 
 def asks(kind: type[Requirements], *without: str) -> Callable[[Command], Command]:
-    """Give a command the options of a request, but for some that it does not look at."""
+    """Add the options of a request to a command, but for some that it ignores."""
     wanted = [one for one in request_fields(kind) if one.name not in without]
 
     def decorated(command: Command) -> Command:

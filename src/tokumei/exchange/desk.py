@@ -238,7 +238,7 @@ def revise(desk: DeskFolder, offer: Offer, key: PrivateKey, *, is_tightened: boo
         return signed
 
 
-def entomb(desk: DeskFolder, key: PrivateKey) -> LogHead:
+def delete_permanently(desk: DeskFolder, key: PrivateKey) -> LogHead:
     """Remove a desk for good: its logs end with a line that says so, and of its files only the public log stays.
 
     May be called again where a machine stopped in between.

@@ -62,7 +62,7 @@ def suggest_role(facts: ColumnFacts) -> Suggestion:
         return _of(seen.kind, _and_header(seen.reason, said, seen.kind))
     if facts.type in ("number", "whole number"):
         return Suggestion(
-            OTHER, "number", Text("{n:,} different numbers that name nobody by themselves", n=facts.n_distinct)
+            OTHER, "number", Text("{n:,} different numbers, which look like measurements", n=facts.n_distinct)
         )
     if facts.n_distinct == 1:
         return Suggestion(OTHER, "category", Text("every row has the same value"))

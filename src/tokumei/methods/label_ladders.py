@@ -216,7 +216,7 @@ class TreeLadder:
         return SUPPRESSED
 
     def _leaves(self, labels: set[Label]) -> npt.NDArray[np.bool_]:
-        """Tell which leaves of the hierarchy some labels stand for."""
+        """Leaves of the hierarchy that each label stands for."""
         sets = self.vocabulary.leaf_sets(sorted(label for label in labels if label is not None))
         is_in = np.zeros(self.vocabulary.n_leaves + 1, bool)
         for first, end in zip(sets.first.tolist(), sets.end.tolist(), strict=True):

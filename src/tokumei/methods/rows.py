@@ -144,19 +144,29 @@ def _with_labeled_population(requirement: Requirement, task: LocalTask, recoding
     )
 
 
-@dataclass(frozen=True, eq=False)
-class RowRelease:
-    """A release with what was found out about it, and the requirements as they are checked on it."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowOutcome:
+    """Facts about a release by a method on rows; the rows may have been written on an engine.
+
+    checked: the requirements as they are checked on the release.
+    promises: what the method proves beyond counting.
+    counts: of the release, over the quasi-identifiers; None where no row is a person's.
+    loss: where cells became labels.
+    """
+
+    recipe: Recipe
+    checked: Sequence[Requirement]
+    n_suppressed: int = 0
+    counts: ClassCounts | None = None
+    loss: Score | None = None
+    promises: Mapping[str, Score] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowRelease(RowOutcome):
+    """A release whose rows are in memory."""
 
     release: Release
-    checked: Sequence[Requirement]
-    n_suppressed: int
-    # What was lost, where cells became labels.
-    loss: Score | None = None
-    # What the method proves beyond counting.
-    promises: Mapping[str, Score] = field(default_factory=dict)
-    # Over the quasi-identifiers; None where no row is a person's.
-    counts: ClassCounts | None = None
     seconds: float = 0.0
 
 
@@ -236,7 +246,9 @@ def _recoded_locally(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelea
         if not made.n_suppressed or not any(sees_whole_release(one) for one in made.checked):
             raise
     again = _grouped(method, replace(asked, goal=replace(asked.goal, suppression=0.0)), seed)
-    return replace(again, release=replace(again.release, recipe=asked.recipe(seed)), counts=_recounted(again, asked))
+    recipe = asked.recipe(seed)
+    release = replace(again.release, recipe=recipe)
+    return replace(again, recipe=recipe, release=release, counts=_recounted(again, asked))
 
 
 def _grouped(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
@@ -254,8 +266,14 @@ def _grouped(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
     found = regroup(method, encoded, seed=seed)
     kept = found.kept()
     released = frame.select(asked.columns)[kept].with_columns(found.labels(kept))
-    release = Release(released, asked.recipe(seed), rows=pl.Series("row", kept))
-    return RowRelease(release, found.checked, found.n_suppressed, found.loss)
+    recipe = asked.recipe(seed)
+    return RowRelease(
+        recipe=recipe,
+        checked=found.checked,
+        n_suppressed=found.n_suppressed,
+        loss=found.loss,
+        release=Release(released, recipe, rows=pl.Series("row", kept)),
+    )
 
 
 def _changed(method: Perturber, asked: _Asked, seed: int | None, *, is_reproducible: bool) -> RowRelease:
@@ -292,7 +310,7 @@ def _changed(method: Perturber, asked: _Asked, seed: int | None, *, is_reproduci
     recipe = asked.recipe(None if spends and seed is None else used, {**changed.facts, **more})
     n_suppressed = 0 if changed.rows is None else frame.height - changed.frame.height
     release = Release(changed.frame, recipe, rows=changed.rows)
-    made = RowRelease(release, told, n_suppressed, promises=promises)
+    made = RowRelease(recipe=recipe, checked=told, n_suppressed=n_suppressed, promises=promises, release=release)
     return replace(made, counts=_recounted(made, asked))
 
 

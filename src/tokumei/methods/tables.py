@@ -15,7 +15,6 @@ from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
 from tokumei.data.files.disk import atomic_path
-from tokumei.data.frames import as_frame
 from tokumei.data.release import Recipe, Release
 from tokumei.engines.class_counts import ClassCounts, Recoding
 from tokumei.engines.count import column_names, count_classes, with_histograms, write_recoded
@@ -26,7 +25,6 @@ from tokumei.hierarchies.lattice import Lattice
 from tokumei.measures.losses import loss_score
 from tokumei.methods.recipes import Goal, check_classes, part_as_dict, released_columns
 from tokumei.methods.registry import TableSearch
-from tokumei.methods.rows import release_rows
 from tokumei.methods.search.problem import Found, Problem, recoded_requirement
 
 # The private-use character keeps it apart from the columns of any table.
@@ -80,41 +78,19 @@ def problem_of(counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: 
     )
 
 
-def anonymize_table(
-    data: Any,
-    hierarchies: Mapping[str, Hierarchy],
-    goal: Goal,
-    *,
-    quasi_identifiers: Sequence[str] | None = None,
-    keep: Sequence[str] = (),
-    seed: int | None = None,
-    is_reproducible: bool = False,
-) -> Release:
-    """Make the release of a frame: quasi-identifiers anonymized, sensitive columns and those to keep as they are.
-
-    The columns of `hierarchies` are the quasi-identifiers, unless they are named; a method that searches levels needs
-    a hierarchy for each. A column that is neither one, nor protected by a requirement, nor kept, is not released:
-    nobody said that it may be.
-    """
-    frame = as_frame(data)
-    known = list(hierarchies) if quasi_identifiers is None else list(quasi_identifiers)
-    if not isinstance(goal.method, TableSearch):
-        made = release_rows(frame, known, hierarchies, goal, keep=keep, seed=seed, is_reproducible=is_reproducible)
-        return made.release
-    hierarchies = {name: _hierarchy_of(name, hierarchies) for name in known}
-    counts = count_classes(frame, list(hierarchies), sensitive=goal.sensitive)
+def generalize_rows(
+    frame: pl.DataFrame, hierarchies: Mapping[str, Hierarchy], goal: Goal, keep: Sequence[str] = ()
+) -> tuple[Release, Generalization, ClassCounts]:
+    """Make the release of a frame by one level for each column, and return the decision and the recounted classes."""
+    with step("counting"):
+        counts = count_classes(frame, list(hierarchies), sensitive=goal.sensitive)
     asked, goal = goal, goal.against(counts)
     decision = decide(counts, hierarchies, goal)
     columns = released_columns(frame.columns, hierarchies, goal, keep)
     rows = released_rows(frame, columns, decision.recodings, decision.suppressed)
-    release = Release(
-        frame=rows.drop(ROW),
-        recipe=recipe_of(asked, decision, keep),
-        rows=rows[ROW],
-        mapping={one.column: pl.DataFrame({"value": one.values, "label": one.labels}) for one in decision.recodings},
-    )
-    check_promise(release.frame, goal, decision.recodings)
-    return release
+    mapping = {one.column: pl.DataFrame({"value": one.values, "label": one.labels}) for one in decision.recodings}
+    release = Release(rows.drop(ROW), recipe_of(asked, decision, keep), rows=rows[ROW].cast(pl.Int64), mapping=mapping)
+    return release, decision, check_promise(release.frame, goal, decision.recodings)
 
 
 def released_rows(
@@ -195,12 +171,6 @@ def _search_of(goal: Goal) -> TableSearch:
     if isinstance(goal.method, TableSearch):
         return goal.method
     raise InputError.of("a method that searches levels", option="method", value=part_name(goal.method))
-
-
-def _hierarchy_of(name: str, hierarchies: Mapping[str, Hierarchy]) -> Hierarchy:
-    if name not in hierarchies:
-        raise InputError.of("a hierarchy, which searching levels needs", column=name)
-    return hierarchies[name]
 
 
 def _suppressed(problem: Problem, found: Found, recodings: Sequence[Recoding]) -> pl.DataFrame:

@@ -101,7 +101,7 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
 
 
 def _singling_out(document: Document, one: SinglingOut) -> None:
-    """Say how often labels single somebody out by an attack that looked for that, or why it was not measured."""
+    """State how often labels single somebody out, by an attack that looked for it, or why it was not measured."""
     if one.attack is None or one.found is None or one.low is None or one.high is None:
         why = document.say(one.why or "no attack looked for people whom labels single out")
         document.paragraph("Attacked: whether labels single people out was not measured, since {why}.", why=why)

@@ -83,7 +83,7 @@ def add_attacks(document: Document, attacks: Sequence[Mapping[str, Any]]) -> Non
 
 
 def attacker_words(document: Document, attack: Mapping[str, Any]) -> str:
-    """Say who attacks, and what they know: columns of a table, a share of all purchases, or nothing of anybody."""
+    """Describe the attacker's knowledge: columns of a table, a share of all purchases, or nothing."""
     known = attack["known"]
     if known == []:
         return document.say("{who}, who has the release alone", who=document.say(attack["threat"]))

@@ -11,10 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-import polars as pl
-
 from tokumei.core.errors import CannotAnonymize, InputError
-from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.result import Facts, Result, Section, as_kind
 from tokumei.core.score import Score
@@ -36,13 +33,12 @@ from tokumei.methods.recipes import (
     order_seed,
     quasi_identifiers_of,
     read_recipe,
-    released_columns,
     with_order,
 )
 from tokumei.methods.registry import TableAnonymizer, TableSearch
-from tokumei.methods.rows import release_rows
+from tokumei.methods.rows import RowOutcome, release_rows
 from tokumei.methods.search.problem import recoded_requirement
-from tokumei.methods.tables import ROW, Generalization, check_promise, decide, recipe_of, released_rows
+from tokumei.methods.tables import Generalization, generalize_rows
 from tokumei.tasks.goal import Known, Trees, check_is_possible, goal_of, method_of, trees_of
 from tokumei.tasks.preparing import given_hierarchies
 from tokumei.tasks.request import ReleaseRequest
@@ -112,31 +108,8 @@ def shuffled(release: Release, seed: int) -> Release:
 
 
 def _by_levels(table: Table, goal: Goal, trees: Trees, keep: Sequence[str]) -> TableRelease:
-    frame = table.frame
-    with step("counting"):
-        counts = count_classes(frame, list(trees.of_columns), sensitive=goal.sensitive)
-    asked, goal = goal, goal.against(counts)
-    decision = decide(counts, trees.of_columns, goal)
-    columns = released_columns(frame.columns, trees.of_columns, goal, keep)
-    rows = released_rows(frame, columns, decision.recodings, decision.suppressed)
-    mapping = {one.column: pl.DataFrame({"value": one.values, "label": one.labels}) for one in decision.recodings}
-    recipe = recipe_of(asked, decision, keep)
-    release = Release(rows.drop(ROW), recipe, rows=rows[ROW].cast(pl.Int64), mapping=mapping)
-    recounted = check_promise(release.frame, goal, decision.recodings)
-    told = [recoded_requirement(one, decision.recodings) for one in goal.requirements]
-    return TableRelease(
-        table,
-        release,
-        recipe,
-        search_facts(goal.method, decision, recounted),
-        promised(told, recounted),
-        search_columns(decision, trees),
-        trees.of_columns,
-        trees.made,
-        goal.numeric,
-        recounted,
-        table.kind,
-    )
+    release, decision, recounted = generalize_rows(table.frame, trees.of_columns, goal, keep)
+    return level_release(decision, recounted, release.recipe, goal, trees, table, release)
 
 
 def _by_rows(
@@ -145,34 +118,59 @@ def _by_rows(
     known = table.quasi_identifiers
     options: dict[str, Any] = {"keep": keep, "seed": seed, "is_reproducible": is_reproducible}
     made = release_rows(table.frame, known, trees.of_columns, goal, **options)
-    shares = {} if made.loss is None else made.loss.inputs["shares"]
-    n_rows = made.release.frame.height
-    facts = row_facts(goal.method, made.loss, n_rows, made.counts, made.n_suppressed, made.release.recipe)
-    checked = {} if made.counts is None else promised(made.checked, made.counts)
+    return row_release(made, goal, trees, table, made.release)
+
+
+def level_release(
+    decision: Generalization,
+    counts: ClassCounts,
+    recipe: Recipe,
+    goal: Goal,
+    trees: Trees,
+    table: Table | None = None,
+    release: Release | None = None,
+) -> TableRelease:
+    """Return the result of a method that searches levels; without table and release it was written on an engine."""
+    told = [recoded_requirement(one, decision.recodings) for one in goal.requirements]
     return TableRelease(
         table,
-        made.release,
-        made.release.recipe,
-        facts,
-        checked | dict(made.promises),
+        release,
+        recipe,
+        search_facts(goal.method, decision, counts),
+        promised(told, counts),
+        search_columns(decision, trees),
+        trees.of_columns,
+        trees.made,
+        goal.numeric,
+        counts,
+        "polars" if table is None else table.kind,
+    )
+
+
+def row_release(
+    made: RowOutcome, goal: Goal, trees: Trees, table: Table | None = None, release: Release | None = None
+) -> TableRelease:
+    """Return the result of a method on rows; without table and release it was written on an engine."""
+    shares = {} if made.loss is None else made.loss.inputs["shares"]
+    n_rows = made.counts.n_rows if release is None and made.counts is not None else 0
+    return TableRelease(
+        table,
+        release,
+        made.recipe,
+        _row_facts(made, goal.method, n_rows if release is None else release.frame.height),
+        ({} if made.counts is None else promised(made.checked, made.counts)) | dict(made.promises),
         [{"column": name, "loss": share} for name, share in shares.items()],
         trees.of_columns,
         trees.made,
         goal.numeric,
         made.counts,
-        table.kind,
+        "polars" if table is None else table.kind,
     )
 
 
-def row_facts(
-    method: TableAnonymizer,
-    loss: Score | None,
-    n_rows: int,
-    counts: ClassCounts | None,
-    n_suppressed: int,
-    recipe: Recipe,
-) -> dict[str, Any]:
+def _row_facts(made: RowOutcome, method: TableAnonymizer, n_rows: int) -> dict[str, Any]:
     """Return the result-page facts of a release by a method that works on rows."""
+    loss, counts = made.loss, made.counts
     return {
         "method": part_name(method),
         "loss": None if loss is None else loss.value,
@@ -181,11 +179,11 @@ def row_facts(
         "rows": n_rows,
         "k": None if counts is None else counts.k,
         "classes": None if counts is None else counts.n_classes,
-        "suppressed": n_suppressed,
+        "suppressed": made.n_suppressed,
         "ranges": getattr(method, "ranges", None),
         **({"gives_away": said} if (said := getattr(method, "gives_away", None)) else {}),
-        "promise": recipe.options.get("promise"),
-        "seed": recipe.seed,
+        "promise": made.recipe.options.get("promise"),
+        "seed": made.recipe.seed,
     }
 
 

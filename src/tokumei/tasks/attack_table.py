@@ -442,7 +442,7 @@ def _for_each_sensitive(part: Any, columns: Sequence[str]) -> list[tuple[str | N
 
 
 def what_is_missing(threat_model: ThreatModel, part: DisclosureAttack) -> str | None:
-    """Say what an attack needs and was not given."""
+    """Name what an attack needs and was not given."""
     has = {
         "sensitive": bool(threat_model.sensitive),
         "earlier": bool(threat_model.earlier),

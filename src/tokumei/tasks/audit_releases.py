@@ -172,7 +172,7 @@ def describe_comparison(together: Mapping[str, Any]) -> str:
 
 
 def _rows_of_one(together: SeveralReleases) -> str | None:
-    """Say which two rows are the same person's; None where nobody has several in one table."""
+    """Find two rows of the same person in one table; None if nobody has several."""
     for release in together.releases:
         if release.rows_of_one is not None:
             first, second = release.rows_of_one

@@ -56,7 +56,7 @@ class Evidence:
     attacks: Sequence[str]
     seed: int
     some: Callable[[History], History] = field(default=lambda released: released)
-    """Gives the rows of the customers that are attacked, where attacking all would take too long."""
+    """Select the rows of the customers that are attacked, where attacking all would take too long."""
     hierarchy: Hierarchy | None = None
     """Of items: what is known and what is released are compared at the coarser of their levels."""
 

@@ -64,7 +64,7 @@ class Preparation:
     at: float = 0.0
 
     def apply(self, frame: pl.DataFrame, original: pl.DataFrame | None = None) -> pl.DataFrame:
-        """Give the frame with the column changed; persons are read from the original, which may be changed since."""
+        """Return the frame with the column changed; persons are read from the original, as columns may have changed."""
         source = frame if original is None else original
         change: Callable[[pl.DataFrame], list[str | None]] = {
             "pseudonyms": self._pseudonyms,

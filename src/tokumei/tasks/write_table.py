@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -28,14 +28,13 @@ from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.connect import connect
 from tokumei.engines.count import TooManyClasses, count_along, most_classes
 from tokumei.engines.engine import keeping, without_password
-from tokumei.methods.local.on_engine import IN_PARTS, WrittenRelease, write_in_parts, write_regrouped
+from tokumei.methods.local.on_engine import IN_PARTS, write_in_parts, write_regrouped
 from tokumei.methods.perturbing.microaggregate import Microaggregate
-from tokumei.methods.perturbing.rows_on_engine import ChangedRows, write_microaggregated
+from tokumei.methods.perturbing.rows_on_engine import write_microaggregated
 from tokumei.methods.recipes import Goal, released_columns
 from tokumei.methods.registry import LocalRecoder, Perturber, TableAnonymizer, TableSearch
-from tokumei.methods.search.problem import recoded_requirement
 from tokumei.methods.tables import recipe_of, write_anonymized
-from tokumei.tasks.anonymize_table import anonymize_table, promised, row_facts, search_columns, search_facts
+from tokumei.tasks.anonymize_table import anonymize_table, level_release, row_release
 from tokumei.tasks.goal import (
     Known,
     Trees,
@@ -94,7 +93,7 @@ def anonymize_to_files(
 def plan_of_files(
     source: str, qi: Sequence[str], request: ReleaseRequest, *, engine: str, reading: Reading, is_plain: bool
 ) -> TablePlan:
-    """Say what `anonymize_to_files` would do and take; `is_plain` where neither rows nor an order are asked for."""
+    """Predict the work and the cost of `anonymize_to_files`; `is_plain`: neither rows nor an order are asked for."""
     made, _ = method_of(request)
     sensitive = request.sensitive_columns()
     if engine != "local" and not runs_on_engines(made):
@@ -236,14 +235,16 @@ def _write(
     if seed is not None and not asked.keep_order and (engine == "local" or not isinstance(made, Perturber)):
         log.info("The seed is not that of the order: on an engine rows are shuffled by lot, anew each time.")
     if isinstance(made, Microaggregate):
-        done = _drawn(write_microaggregated, source, goal, trees, out, seed=seed, **order, **how)
+        averaged = write_microaggregated(source, qi, trees.of_columns, goal, out, seed=seed, **order, **how)
+        done = row_release(averaged, goal, trees)
     elif isinstance(made, Perturber):
         from tokumei.methods.perturbing.random_on_engine import write_perturbed
 
         # Their order is drawn anyway, here as there: in their own, rows would tell who is who.
-        done = _drawn(write_perturbed, source, goal, trees, out, seed=seed, **how)
+        done = row_release(write_perturbed(source, qi, trees.of_columns, goal, out, seed=seed, **how), goal, trees)
     elif isinstance(made, LocalRecoder):
-        done = _by_groups(source, goal, trees, out, seed=seed, along=along, **order, **how)
+        grouped = write_regrouped(source, qi, trees.of_columns, goal, out, seed=seed, along=along, **order, **how)
+        done = row_release(grouped, goal, trees)
     else:
         done = _by_levels(source, goal, trees, out, along=along, **order, **how)
     return _finished(done, known.columns, there, started)
@@ -267,50 +268,7 @@ def _finished(done: TableRelease, names: Sequence[str], there: Sequence[str], st
 
 def _by_levels(source: str, goal: Goal, trees: Trees, out: Path, *, keep: Sequence[str], **how: Any) -> TableRelease:
     decision, counts = write_anonymized(source, trees.of_columns, goal, out, keep=keep, **how)
-    told = [recoded_requirement(one, decision.recodings) for one in goal.requirements]
-    return TableRelease(
-        None,
-        None,
-        recipe_of(goal, decision, keep),
-        search_facts(goal.method, decision, counts),
-        promised(told, counts),
-        search_columns(decision, trees),
-        trees.of_columns,
-        trees.made,
-        trees.numeric,
-        counts,
-    )
-
-
-def _drawn(
-    write: Callable[..., ChangedRows],
-    source: str,
-    goal: Goal,
-    trees: Trees,
-    out: Path,
-    *,
-    counts: ClassCounts,
-    **how: Any,
-) -> TableRelease:
-    made = write(source, counts.columns, trees.of_columns, goal, out, counts=counts, **how)
-    return TableRelease(
-        None,
-        None,
-        made.recipe,
-        row_facts(goal.method, None, made.counts.n_rows, made.counts, made.n_suppressed, made.recipe),
-        promised(made.checked, made.counts) | dict(made.promises),
-        [],
-        trees.of_columns,
-        trees.made,
-        goal.numeric,
-        made.counts,
-    )
-
-
-def _by_groups(source: str, goal: Goal, trees: Trees, out: Path, *, counts: ClassCounts, **how: Any) -> TableRelease:
-    return _regrouped(
-        write_regrouped(source, counts.columns, trees.of_columns, goal, out, counts=counts, **how), goal, trees
-    )
+    return level_release(decision, counts, recipe_of(goal, decision, keep), goal, trees)
 
 
 def _in_parts(
@@ -324,20 +282,4 @@ def _in_parts(
         f"{most:,}",
         f"{n_parts:,}",
     )
-    return _regrouped(made, goal, trees)
-
-
-def _regrouped(made: WrittenRelease, goal: Goal, trees: Trees) -> TableRelease:
-    facts = row_facts(goal.method, made.loss, made.counts.n_rows, made.counts, made.n_suppressed, made.recipe)
-    return TableRelease(
-        None,
-        None,
-        made.recipe,
-        facts,
-        promised(made.checked, made.counts),
-        [{"column": name, "loss": share} for name, share in made.loss.inputs["shares"].items()],
-        trees.of_columns,
-        trees.made,
-        goal.numeric,
-        made.counts,
-    )
+    return row_release(made, goal, trees)

@@ -47,7 +47,7 @@ def model_of(table: tk.Table, release: Any) -> ThreatModel:
 
 
 def believed(table: tk.Table, release: Any, attack: Minimality = Minimality()) -> dict[int, dict[str, Fraction]]:  # noqa: B008
-    """Give for each person whose worlds were counted how likely each value is."""
+    """Return for each person whose worlds were counted how likely each value is."""
     scene = scene_of(attack, model_of(table, release))
     assert scene is not None
     found = beliefs(scene.worlds, scene.refused, n_draws=1000, seed=1)
@@ -95,7 +95,7 @@ def test_minimality_of_a_release_that_k_stopped_learns_nothing() -> None:
 
 
 def worlds_of(table: tk.Table, release: Any) -> Iterator[list[str]]:
-    """Give all ways to hand out the values of each released class."""
+    """Return all ways to hand out the values of each released class."""
     frame = release.table.with_columns(row=release.rows).sort("row")
     classes = frame.with_row_index("at").group_by(table.quasi_identifiers, maintain_order=True).agg("at", "ill")
     each = [

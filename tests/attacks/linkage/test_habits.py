@@ -71,7 +71,7 @@ def test_weights_are_those_of_a_general_minimizer(seed: int) -> None:
 
 
 def made_habits(rng: np.random.Generator) -> tuple[Habits, list[Ints], Ints]:
-    """Give habits of twelve slots in three periods, the values of their rows and the slots of these."""
+    """Return habits of twelve slots in three periods, the values of their rows and the slots of these."""
     slots = np.repeat(np.arange(12), 5)
     values = [rng.integers(0, n_values, len(slots)) for n_values in (4, 9)]
     names = np.concatenate([rng.choice(6, 4, replace=False) for _ in range(3)])
@@ -85,7 +85,7 @@ def draw(rng: np.random.Generator) -> Ints:
 
 
 def plain_feature(habits: Habits, values: list[Ints], slots: Ints, past: list[int], slot: int) -> list[float]:
-    """Say what slots of other periods tell of one slot, value by value."""
+    """Chance of each value of a slot, as the slots of other periods tell it."""
     found = []
     n_values = 0
     for codes in values:

@@ -86,7 +86,7 @@ class Drive:
                     self.world.call(role, "GET", path)
 
     def said(self) -> Iterator[tuple[str, bytes]]:
-        """Give everything that left the server or was written down, and where."""
+        """Return everything that left the server or was written down, and where."""
         for where, answer in self.world.seen:
             headers = {name: value for name, value in answer.headers.items() if name != "Set-Cookie"}
             yield where, answer.body + json.dumps(headers).encode()
@@ -101,7 +101,7 @@ class Drive:
             yield f"table {name}", json.dumps(rows, default=str, ensure_ascii=False).encode()
 
     def leaks(self, *secrets: str) -> list[str]:
-        """Say where a secret is found."""
+        """Where a secret is found."""
         sought = [(name, secret, secret.split(b"\n")[1:-1]) for name in secrets for secret in self.secrets[name]]
         found = []
         for where, text in self.said():
@@ -114,14 +114,14 @@ class Drive:
 
 
 def runs_of_lines(path: Path, n_lines: int, public: Sequence[bytes]) -> list[bytes]:
-    """Give some lines in a row of a secret file, as often as they are nowhere in what is public."""
+    """Return some lines in a row of a secret file, as often as they are nowhere in what is public."""
     lines = path.read_bytes().split(b"\n")
     runs = [b"\n".join(lines[start : start + n_lines]) for start in range(0, len(lines) - n_lines, n_lines)]
     return [run for run in runs if len(run) > 8 and not any(run in text for text in public)]
 
 
 def spellings(secret: bytes) -> list[bytes]:
-    """Give the ways in which bytes could be written."""
+    """Return the ways in which bytes could be written."""
     return [secret, secret.hex().encode(), base64.b64encode(secret).rstrip(b"="), repr(secret)[2:-1].encode()]
 
 

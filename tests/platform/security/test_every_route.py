@@ -39,12 +39,12 @@ EMPTY = {"reset/<str:user>/<str:token>", "verify/<str:token>"}
 
 
 def kinds(route: Route) -> tuple[str, ...]:
-    """Tell which of the world's things make a difference to a route."""
+    """Which of the world's things make a difference to a route."""
     return WHOSE if {"contest", "slug", *SUBMISSION} & set(captured(route)) else WHOSE[:1]
 
 
 def tried(route: Route) -> Iterator[tuple[str, str, str]]:
-    """Give every role and method of a route, and one of the things; all of them where they are asked for."""
+    """Return every role and method of a route, and one of the things; all of them where they are asked for."""
     assert route.access is not None
     for role, method in product(ROLES, sorted(route.access.methods)):
         for whose in one_in(len(WHOSE), kinds(route), route.pattern, role, method):
@@ -77,7 +77,7 @@ def test_page_is_not_there_for_who_may_not_see_it(world: World, route: Route) ->
 
 
 def answer_for_nothing(world: World, route: Route, role: str, method: str) -> Any:
-    """Give the answer where what the address names first is not there; asked for once."""
+    """Return the answer where what the address names first is not there; asked for once."""
     known = world.nothing.get((route.pattern, role, method))
     if known is None:
         first = captured(route)[0]
@@ -130,7 +130,7 @@ def test_page_of_ones_own_with_a_thing_of_others_is_not_there(world: World, rout
 
 
 def others_invitation(world: World, route: Route) -> str:
-    """Give the number of an invitation of another team, or of another contest."""
+    """Return the number of an invitation of another team, or of another contest."""
     from tokumei.platform.teams import services
     from tokumei.platform.teams.models import Team
 
@@ -162,7 +162,7 @@ def test_operation_is_not_there_for_who_may_not_see_its_object(world: World, rou
 
 
 def sees_object(route: Route, whose: str) -> frozenset[str]:
-    """Say who may know of a contest or of a submission of red's."""
+    """Who may know of a contest or of a submission of red's."""
     if "exchange/" in route.pattern:
         return may_see(route, whose)
     if captured(route)[0] in SUBMISSION:

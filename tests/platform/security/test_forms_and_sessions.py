@@ -94,7 +94,7 @@ CHANGING = {
 
 
 def logged_in(world: World, role: str, **options: Any) -> Client:
-    """Give a client with the session of somebody."""
+    """Return a client with the session of somebody."""
     client = Client(**options)
     client.cookies[settings.SESSION_COOKIE_NAME] = world.sessions[role]
     return client

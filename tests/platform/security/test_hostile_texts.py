@@ -86,7 +86,7 @@ class Reader(HTMLParser):
 
 
 def what_runs(page: str) -> list[str]:
-    """Give what in a page would run, load or lead away."""
+    """Return what in a page would run, load or lead away."""
     reader = Reader()
     reader.feed(page)
     return reader.found
@@ -166,12 +166,12 @@ def test_pages_show_the_markup_as_it_was_written(marked: World) -> None:
 
 
 def form(path: str, role: str, field: str, **others: Any) -> Callable[[World, str], Any]:
-    """Give what sends a text by a form of a page."""
+    """Return what sends a text by a form of a page."""
     return lambda world, text: send_and_keep(world, role, path, others | {field: text}, "")
 
 
 def body(path: str, role: str, field: str, **others: Any) -> Callable[[World, str], Any]:
-    """Give what sends a text to the API."""
+    """Return what sends a text to the API."""
     return lambda world, text: send_and_keep(
         world, role, path, json.dumps(others | {field: text}).encode(), "application/json"
     )
@@ -229,7 +229,7 @@ def test_unseen_characters_are_refused(world: World, way: str) -> None:
 
 
 def comparable() -> Any:
-    """Give the tables without those that count attempts; of a token the day it was used is noted."""
+    """Return the tables without those that count attempts; of a token the day it was used is noted."""
     rows = state_of_database() | {"Token": [len(Token.objects.all())]}
     return {name: rows[name] for name in rows if name not in {"Deed", "AccessAttempt", "AccessFailureLog"}}
 

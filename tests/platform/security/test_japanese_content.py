@@ -36,7 +36,7 @@ STEPS = ("", "hierarchies", "risk", "protect", "see", "take-home")
 
 
 def reader(user: User) -> Client:
-    """Give a Japanese browser of somebody."""
+    """Return a Japanese browser of somebody."""
     client = Client(headers={"accept-language": "ja"})
     client.force_login(user, backend=BACKEND)
     return client

@@ -12,7 +12,7 @@ from tests.platform.sites import do_jobs
 
 from tokumei.platform.accounts import services as accounts
 from tokumei.platform.accounts.models import Deed, User
-from tokumei.platform.api import services
+from tokumei.platform.api import bearer
 from tokumei.platform.contests.models import Contest, Submission
 from tokumei.platform.contests.services import joining
 from tokumei.platform.teams import services as teams
@@ -141,7 +141,7 @@ def test_releases_are_taken_only_so_often(world: World, by: str) -> None:
 
 
 def test_programs_change_things_only_so_often(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "CHANGES_AN_HOUR", 2)
+    monkeypatch.setattr(bearer, "CHANGES_AN_HOUR", 2)
     header = {"Authorization": f"Bearer {world.tokens['organizer']}"}
     body = {"title": "t", "text": "t"}
     statuses = [

@@ -135,11 +135,11 @@ class World:
         return answer
 
     def user(self, role: str) -> User:
-        """Give who has a role."""
+        """Return who has a role."""
         return User.objects.get(username=PEOPLE[role])
 
     def values_for(self, route: Route, whose: str) -> dict[str, str]:
-        """Give a value for everything that the address of a route captures."""
+        """Return a value for everything that the address of a route captures."""
         found = {}
         for match in CAPTURED.finditer(route.pattern):
             name, known = match[2], self.values[whose]
@@ -209,7 +209,7 @@ def captured(route: Route) -> list[str]:
 
 
 def absent_value(route: Route, name: str) -> str:
-    """Give a value of the right form that nothing has."""
+    """Return a value of the right form that nothing has."""
     kind = next(match[1] for match in CAPTURED.finditer(route.pattern) if match[2] == name)
     return ABSENT.get(kind or "str", "0123456789abcdef01234567" if name in SUBMISSION else "no-such-thing")
 
@@ -220,27 +220,27 @@ def named(route: Route) -> str:
 
 
 def all_routes() -> list[Route]:
-    """Give every route of the server."""
+    """Return every route of the server."""
     return list(routes())
 
 
 def page_routes() -> list[Route]:
-    """Give the routes of pages, which know people by their session."""
+    """Return the routes of pages, which know people by their session."""
     return [route for route in routes() if not route.pattern.startswith(API)]
 
 
 def api_routes() -> list[Route]:
-    """Give the routes of the API, which knows people by their token."""
+    """Return the routes of the API, which knows people by their token."""
     return [route for route in routes() if route.pattern.startswith(API)]
 
 
 def unsafe_methods(route: Route) -> frozenset[str]:
-    """Give the methods of a route that change something."""
+    """Return the methods of a route that change something."""
     return frozenset() if route.access is None else route.access.methods - {"GET", "HEAD", "OPTIONS"}
 
 
 def state_of_database() -> dict[str, list[Any]]:
-    """Give every row of every table but the sessions."""
+    """Return every row of every table but the sessions."""
     return {
         model.__name__: list(model._default_manager.order_by("pk").values_list())
         for model in apps.get_models()
@@ -333,7 +333,7 @@ def _workbench(world: World) -> None:
 
 
 def own_values(world: World, slug: str) -> dict[tuple[str, str], str]:
-    """Give what the addresses of red's things in a contest consist of."""
+    """Return what the addresses of red's things in a contest consist of."""
     red, contest = Team.objects.get(slug="red-team"), Contest.objects.get(slug=slug)
     alice, bob = world.user("captain"), world.user("member")
     team_invitation, team_token = teams.invite(red, alice)
@@ -389,13 +389,13 @@ def _notice(user: User) -> Notice:
 
 
 def _check(slug: str, user: User) -> FileCheck:
-    """Give a check of red's that found nothing."""
+    """Return a check of red's that found nothing."""
     facts = {"team": Team.objects.get(slug="red-team"), "contest": Contest.objects.get(slug=slug)}
     return FileCheck.objects.get_or_create(**facts, by=user, kind="release", defaults={"state": "passed"})[0]
 
 
 def _draft(user: User) -> ContestDraft:
-    """Give a contest that its organizer is still making."""
+    """Return a contest that its organizer is still making."""
     return ContestDraft.objects.get_or_create(by=user, defaults={"answers": {"kind": "odd"}})[0]
 
 
@@ -405,13 +405,13 @@ def _question(slug: str) -> Question:
 
 
 def failed_letter() -> Job:
-    """Give a letter that could not be sent, which an admin may try again."""
+    """Return a letter that could not be sent, which an admin may try again."""
     facts = {"queue": "mail", "is_done": True, "outcome": "failed"}
     return Job.objects.get_or_create(kind="letter", subject="of-nobody", defaults=facts)[0]
 
 
 def may_see(route: Route, whose: str) -> frozenset[str]:
-    """Say which roles may see what an address leads to; nobody else may learn that it is there."""
+    """Which roles may see what an address leads to; nobody else may learn that it is there."""
     assert route.access is not None
     level, names = route.access.level, captured(route)
     if level in {"anyone", "operator"} and not names:
@@ -526,7 +526,7 @@ def evaluated(submission: Submission) -> Submission:
 
 
 def normal(answer: Answer, path: str) -> tuple[int, dict[str, str], str]:
-    """Give an answer without what differs between any two: the request's number, tokens of forms, its own address."""
+    """Return an answer without what differs between any two: the request's number, tokens of forms, its own address."""
     headers = {name: value for name, value in answer.headers.items() if name not in {"X-Request-Id", "Expires"}}
     text = re.sub(r'(name="csrfmiddlewaretoken" value=")[^"]*', r"\1", answer.text)
     for spelled in sorted(
@@ -540,6 +540,6 @@ def normal(answer: Answer, path: str) -> tuple[int, dict[str, str], str]:
 
 
 def differences(one: Sequence[Any], other: Sequence[Any]) -> str:
-    """Say in which part two answers differ."""
+    """Name the parts in which two answers differ."""
     names = ("status", "headers", "body")
     return "; ".join(f"{n}: {a!r:.300} | {b!r:.300}" for n, a, b in zip(names, one, other, strict=True) if a != b)

@@ -85,7 +85,7 @@ class RecordLinkage:
         }
 
     def risks(self, threat_model: ThreatModel, *, seed: int) -> Bools:
-        """Tell for each target whether exactly one record fits, which is theirs."""
+        """Whether exactly one record fits each target, and it is theirs."""
         n_fitting, n_own = _fitting(threat_model, seed)
         found: Bools = (n_fitting == 1) & (n_own == 1)
         return found
@@ -221,7 +221,7 @@ class Homogeneity:
         return {"certain": certain, "success": success}
 
     def risks(self, threat_model: ThreatModel, *, seed: int) -> Bools:
-        """Tell for each target whether the value is certain."""
+        """Whether each target's value is certain."""
         column = sensitive_column(threat_model, self.sensitive)
         released, people = SensitiveRecords.of(threat_model, column), target_people(threat_model, seed)
         return infer(released, people, target_values(threat_model, column)).is_certain
@@ -275,7 +275,7 @@ class BackgroundKnowledge:
         }
 
     def risks(self, threat_model: ThreatModel, *, seed: int) -> Bools:
-        """Tell for each target whether their own value alone is left."""
+        """Whether only a target's own value is left, for each target."""
         column = sensitive_column(threat_model, self.sensitive)
         released, people = SensitiveRecords.of(threat_model, column), target_people(threat_model, seed)
         values = target_values(threat_model, column)

@@ -323,7 +323,7 @@ class _Judge:
     requirements: Sequence[Requirement]
 
     def holds(self, rows: Ints) -> Bools:
-        """Say for each group whether it holds; its size alone was judged before."""
+        """Whether each group meets the requirement; its size alone was judged before."""
         counts = _as_counts(self.column, self.values, rows)
         out = np.ones(len(rows), bool)
         for one in self.requirements:

@@ -123,7 +123,7 @@ def _torn(worlds: Worlds, refused: Refused) -> Refused:
 
 
 def _components(worlds: Worlds, refused: Sequence[Refused]) -> Iterator[list[Refused]]:
-    """Give refused groupings that have classes in common, directly or by others, together."""
+    """Bring refused groupings together that share classes, directly or through others."""
     classes = [np.unique(worlds.class_of[one.kinds]) for one in refused]
     root = _joined(len(worlds.counts), classes)
     found: dict[int, list[Refused]] = {}
@@ -133,7 +133,7 @@ def _components(worlds: Worlds, refused: Sequence[Refused]) -> Iterator[list[Ref
 
 
 def _joined(n: int, sets: Sequence[Ints]) -> list[int]:
-    """Give each of n things the first one that it is together with in some set, directly or by others."""
+    """For each of n things, the first one that shares a set with it, directly or through others."""
     root = list(range(n))
 
     def find(at: int) -> int:
@@ -184,7 +184,7 @@ class _Component:
         return int(self.cell_sizes.sum())
 
     def blocks(self) -> list[Ints]:
-        """Give the cells of classes that some part joins, block by block."""
+        """Cells of the classes that some part joins, block by block."""
         parts = [
             np.unique(self.class_of_cell[own == part]) for own in self.part_of_cell for part in np.unique(own[own >= 0])
         ]
@@ -203,7 +203,7 @@ class _Block:
 
 
 def _counted(worlds: Worlds, components: Sequence[_Component]) -> Iterator[tuple[_Component, list[_Block] | None]]:
-    """Give the tables of each component, None where there are too many; what is asked of parts is asked together."""
+    """Tables of each component, None where there are too many; all parts of it are asked together."""
     waiting: list[tuple[_Component, list[_Block], list[tuple[_Block, int, int]]]] = []
     asked: list[Ints] = []
     n_asked = 0
@@ -292,7 +292,7 @@ def _tables_of_class(
 
 
 def _fillings(left: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:
-    """Give all ways to take so many values out of those that are left."""
+    """All ways to take a number of values out of those that are left."""
     if len(left) == 1:
         if size <= left[0]:
             yield (size,)
@@ -412,7 +412,7 @@ def _accepted(
 
 
 def _agreeing(worlds: Worlds, component: _Component, tables: Ints) -> Ints:
-    """Give the tables in which each refused grouping has a part that fails."""
+    """Tables in which each refused grouping has a part that fails."""
     for own in component.part_of_cell:
         if not len(tables):
             break

@@ -88,7 +88,7 @@ def refused_groupings(
 
 
 def _released_node(kinds: Kinds, labels: Mapping[str, Sequence[str | None]]) -> Node:
-    """Give the finest levels at which people's values are the labels that were released."""
+    """Finest levels at which people's values are the labels that were released."""
     node = []
     for column, told in labels.items():
         tree, values = kinds.trees[column], kinds.frame[column].unique()
@@ -104,7 +104,7 @@ def _released_node(kinds: Kinds, labels: Mapping[str, Sequence[str | None]]) -> 
 
 
 def _nodes_before(problem: Problem, node: Node, method: KnownMethod) -> list[Node]:
-    """Give the coarsest nodes that a search looked at, or proved away, before the one that it took.
+    """Coarsest nodes that a search judged, or ruled out by proof, before the one that it took.
 
     Finer ones need not be told: every requirement that is retraced fails at a finer node if it does at a coarser one.
     """
@@ -130,7 +130,7 @@ def _nodes_before(problem: Problem, node: Node, method: KnownMethod) -> list[Nod
 
 
 def _better(problem: Problem, node: Node) -> list[Node]:
-    """Give all nodes with less loss than one, or as much and preferred."""
+    """All nodes with less loss than a node, or as much and preferred."""
 
     def loss(one: Node) -> float:
         return problem.rise_of_levels(one) if problem.is_cell_loss else problem.judge(one).rise
@@ -146,7 +146,7 @@ def _better(problem: Problem, node: Node) -> list[Node]:
 
 
 def _climb(problem: Problem, node: Node) -> list[Node]:
-    """Give the nodes that Datafly passed."""
+    """Nodes that Datafly passed."""
     from tokumei.methods.search.climbing import next_up
 
     passed, at = [], problem.lattice.bottom
@@ -160,7 +160,7 @@ def _climb(problem: Problem, node: Node) -> list[Node]:
 
 
 def _classes_at(kinds: Kinds, node: Node) -> Ints:
-    """Give the class of each kind of people at a node."""
+    """Class of each kind of people at a node."""
     codes = [
         one.hierarchy.codes_with_missing(level)[one.leaf_of]
         for one, level in zip(kinds.task.attributes, node, strict=True)
@@ -184,7 +184,7 @@ class _Retraced(LocalTask):
         return False
 
     def holds(self, group_of: Ints, n_groups: int) -> Bools:
-        """Say for each part whether it has k rows and consists of released groups."""
+        """Whether each part has k rows and consists of released groups."""
         assert self.released is not None  # noqa: S101 - it has a default since fields before it have.
         is_in = group_of >= 0
         parts, groups, sizes = group_of[is_in], self.released[is_in], self.sizes[is_in]
@@ -205,7 +205,7 @@ class _Retracing(Splitting):
         super().__init__(task, is_relaxed=False)
 
     def allowed(self, parts: Parts, holds: Bools) -> tuple[Bools, Ints]:
-        """Say which groups are cut."""
+        """Which groups are cut."""
         is_cut, n_gone = super().allowed(parts, holds)
         n_groups = self.open.n_groups
         n_parts = np.bincount(parts.group_of, minlength=n_groups)

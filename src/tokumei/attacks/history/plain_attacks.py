@@ -208,7 +208,7 @@ def guess_all_months(
 
 
 def nearest_by_jaccard(released: csr_array, known: csr_array) -> tuple[Indices, Ratios]:
-    """Give, for each released item set, the known one with the largest Jaccard similarity, and that similarity.
+    """For each released item set, the known one of the largest Jaccard similarity, and that similarity.
 
     Of equals the first is taken; −1 where no set shares an item. Who is very like shares some of the rarest items, so
     those are looked at first; only sets without a clear answer are compared in full.
@@ -265,7 +265,7 @@ def _jaccard(is_in: npt.NDArray[np.bool_], size: int, known: csr_array, row: int
 
 
 def nearest_by_cosine(released: csr_array, known: csr_array) -> tuple[Indices, Ratios]:
-    """Give, for each released vector, the known one at the smallest angle, and the cosine of that angle.
+    """For each released vector, the known one at the smallest angle, and the cosine of that angle.
 
     Of equals the first is taken; −1 where no vector shares an item.
     """

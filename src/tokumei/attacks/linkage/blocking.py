@@ -170,7 +170,7 @@ def some_customers(evidence: Evidence, counts: CountEvidence, chosen: Ints) -> t
 def score_in_blocks(
     evidence: Evidence, counts: CountEvidence, epochs: Sequence[Epoch], learn: Learn, count_odds: CountOdds
 ) -> list[csr_array]:
-    """Give for each epoch the scores of each customer's likeliest pseudonyms: customers by pseudonyms of the epoch."""
+    """Score the likeliest pseudonyms of each customer, epoch by epoch: customers by pseudonyms."""
     n = len(evidence.compared.customers)
     rates = counts.rates(counts.expected.n_known > 0)
     agreement = _learn_from_some(evidence, counts, epochs, rates, learn, count_odds)

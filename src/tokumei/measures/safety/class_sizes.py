@@ -103,7 +103,7 @@ class MeanClassSize:
             raise InputError.of("at least 1", option="size", value=self.size)
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Say, alike for every class, whether there are enough records per class."""
+        """Whether there are enough records per class: one answer, repeated for every class."""
         return np.full(counts.n_classes, self.measure(counts).value >= self.size - ROUNDING)
 
     def measure(self, counts: ClassCounts) -> Score:

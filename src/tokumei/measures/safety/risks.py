@@ -212,7 +212,7 @@ class MarketerRisk:
         return replace(self, population=recoded_population(self.population, recodings))
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Say, alike for every class, whether the expected share is at most the threshold."""
+        """Whether the expected share is at most the threshold: one answer, repeated for every class."""
         return np.full(counts.n_classes, self.measure(counts).value <= self.threshold + ROUNDING)
 
     def measure(self, counts: ClassCounts) -> Score:

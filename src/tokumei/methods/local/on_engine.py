@@ -22,7 +22,6 @@ from tokumei.core.score import Score
 from tokumei.data.files.disk import atomic_path
 from tokumei.data.files.formats import scan_frame
 from tokumei.data.files.reading import Reading
-from tokumei.data.release import Recipe
 from tokumei.engines.class_counts import ClassCounts, ClassRecoding
 from tokumei.engines.connect import connect
 from tokumei.engines.count import (
@@ -46,7 +45,7 @@ from tokumei.methods.local.splitting import Splitting, first_cut
 from tokumei.methods.local.task import Ranges, column_weights
 from tokumei.methods.recipes import Goal, against_original, check_classes, released_columns
 from tokumei.methods.registry import LocalRecoder
-from tokumei.methods.rows import Regrouping, check_is_used, regroup, row_recipe, whole_trees
+from tokumei.methods.rows import Regrouping, RowOutcome, check_is_used, regroup, row_recipe, whole_trees
 from tokumei.methods.search.problem import check_asked
 
 
@@ -121,18 +120,6 @@ class _Cutting:
 IN_PARTS = ("mondrian", "partition", "min-dis", "utility-clustering")
 
 
-@dataclass(frozen=True, eq=False)
-class WrittenRelease:
-    """What was found out about a release that was written on its engine."""
-
-    recipe: Recipe
-    checked: Sequence[Requirement]
-    n_suppressed: int
-    loss: Score
-    # Of the release, over the quasi-identifiers.
-    counts: ClassCounts
-
-
 def write_regrouped(
     source: Any,
     quasi_identifiers: Sequence[str],
@@ -146,7 +133,7 @@ def write_regrouped(
     seed: int | None = None,
     is_shuffled: bool = False,
     **reading: Any,
-) -> WrittenRelease:
+) -> RowOutcome:
     """Make the release of a file or table by local recoding on its engine, and write it there.
 
     The decision is the one that the rows themselves would give, since methods see classes and no rows; `counts` are
@@ -169,7 +156,9 @@ def write_regrouped(
         written = _counted_again(draft, source, quasi_identifiers, goal, counts.n_rows, found.n_suppressed)
         check_classes(written, found.checked)
     recipe = row_recipe(goal, quasi_identifiers, hierarchies, keep, seed or 0)
-    return WrittenRelease(recipe, found.checked, found.n_suppressed, found.loss, written)
+    return RowOutcome(
+        recipe=recipe, checked=found.checked, n_suppressed=found.n_suppressed, counts=written, loss=found.loss
+    )
 
 
 def write_in_parts(
@@ -185,7 +174,7 @@ def write_in_parts(
     seed: int | None = None,
     engine: str,
     reading: Reading,
-) -> tuple[WrittenRelease, int]:
+) -> tuple[RowOutcome, int]:
     """Make the release of more classes than `most`: rows are cut on the engine until each part fits, then part by part.
 
     Without rows left out Mondrian gives what it would give of all rows in memory, but where several cuts are equally
@@ -225,7 +214,8 @@ def write_in_parts(
             check_classes(written, checked)
     loss = Score("ncp", min(1.0, sum(shares.values())), best=0, worst=1, inputs={"shares": shares})
     recipe = row_recipe(goal, quasi_identifiers, hierarchies, keep, seed or 0)
-    return WrittenRelease(recipe, checked, n_suppressed, loss, written), n_parts
+    made = RowOutcome(recipe=recipe, checked=checked, n_suppressed=n_suppressed, counts=written, loss=loss)
+    return made, n_parts
 
 
 def _check_in_parts(requirements: Sequence[Requirement]) -> None:

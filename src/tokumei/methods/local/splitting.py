@@ -130,7 +130,7 @@ class Splitting:
         self.close(self._is_done())
 
     def cut_along(self, way: int) -> Ints | None:
-        """Give the part of each class if the one open group is cut in this way; None if not all parts would hold."""
+        """Return the part of each class if the one open group is cut this way; None if a part would fail."""
         parts = self._cut(np.array([way]))
         if len(parts.starts) < 2 or not self.parts_hold(parts).all():
             return None
@@ -143,7 +143,7 @@ class Splitting:
         return groups_hold(self.task, self.open.classes[parts.order], parts.at_classes(), parts.rows)
 
     def close(self, is_closed: Bools) -> None:
-        """Give groups that are not cut any more their numbers, and forget them."""
+        """Assign numbers to the groups that are final, and forget them."""
         if not is_closed.any():
             return
         now = self.open
@@ -160,7 +160,7 @@ class Splitting:
         return out
 
     def _measured(self, starts: Ints, classes: Ints, sizes: Ints, indices: list[Codes], may_go: Floats) -> _Open:
-        """Give groups with the ends of each and what its labels cost."""
+        """Measure some groups: the ends of each, and the loss of its labels."""
         low = np.zeros((len(self.axes), len(starts)), np.int64)
         high, wish = low.copy(), np.zeros((len(starts), 2 * len(self.axes)))
         rows = np.add.reduceat(sizes, starts) if len(starts) else np.zeros(0, np.int64)
@@ -181,7 +181,7 @@ class Splitting:
         return _Open(starts, classes, sizes, indices, rows, may_go, loss, low, high, wish)
 
     def _cut(self, ways: Ints) -> Parts:
-        """Give the parts of every group, cut along the way that it chose."""
+        """Cut every group along the way that it chose, and return the parts."""
         now, group_at = self.open, self.open.at_classes()
         axis_of_group, is_apart = ways // 2, ways % 2 == 0
         key = np.zeros(len(now.classes), np.int64)
@@ -210,14 +210,14 @@ class Splitting:
         return Parts(order, runs[first], group_of_run[first], np.add.reduceat(rows, first))
 
     def _is_cut_in_two(self, ways: Ints) -> Bools:
-        """Say for each group whether the way that it chose cuts it in two between neighbors."""
+        """Whether the way that each group chose cuts it in two between neighbors."""
         chosen = ways // 2
         each = [axis.is_cut_in_two(self.open.low[at], self.open.high[at]) for at, axis in enumerate(self.axes)]
         out: Bools = np.array(each)[chosen, np.arange(len(ways))]
         return out
 
     def allowed(self, parts: Parts, holds: Bools) -> tuple[Bools, Ints]:
-        """Say which groups are cut: all parts hold, or those that do not may be left out; and how many rows go."""
+        """Decide which groups are cut, and how many rows go: all parts hold, or those that fail may be suppressed."""
         n_groups = self.open.n_groups
         n_gone = np.bincount(parts.group_of, np.where(holds, 0, parts.rows), n_groups).astype(np.int64)
         n_empty = np.bincount(parts.group_of, ~holds & (parts.rows == 0), n_groups)
@@ -230,7 +230,7 @@ class Splitting:
         return is_cut, n_gone
 
     def _is_worth(self, parts: Parts, is_kept: Bools, n_gone: Ints) -> Bools:
-        """Say for each group whether it loses less in these parts than whole."""
+        """Whether each group loses less in these parts than whole."""
         new = self._parts(parts, is_kept, np.zeros(self.open.n_groups))
         after = np.bincount(parts.group_of[is_kept], new.rows * new.loss, self.open.n_groups) + LEFT_OUT_COUNTS * n_gone
         out: Bools = after < self.open.rows * self.open.loss - ROUNDING
@@ -244,7 +244,7 @@ class Splitting:
         self.open = _joined(stays, self._parts(parts, is_cut[parts.group_of] & holds, left))
 
     def _parts(self, parts: Parts, is_taken: Bools, may_go_of_row: Floats) -> _Open:
-        """Give some parts as groups, given what may be left out of each old group for each of its rows."""
+        """Turn parts into groups, given the share of rows that each old group may suppress."""
         now = self.open
         at = parts.order[is_taken[parts.at_classes()]]
         n_classes = lengths_of(parts.starts, len(parts.order))[is_taken]

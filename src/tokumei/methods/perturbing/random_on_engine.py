@@ -34,9 +34,9 @@ from tokumei.methods.perturbing.masking import BlockSwap, Sample
 from tokumei.methods.perturbing.noise import Decided, Noise, NoisyColumn, decimals_kept, noise_stream
 from tokumei.methods.perturbing.perturbation import LARGEST_WHOLE, Floats, Original, are_whole, chosen_columns
 from tokumei.methods.perturbing.pram import Pram, domain_of
-from tokumei.methods.perturbing.rows_on_engine import PLACES, ROW, ChangedRows, RowTask, placed
+from tokumei.methods.perturbing.rows_on_engine import PLACES, ROW, RowTask, placed
 from tokumei.methods.recipes import Goal
-from tokumei.methods.rows import row_recipe
+from tokumei.methods.rows import RowOutcome, row_recipe
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +186,7 @@ def write_perturbed(
     seed: int | None,
     engine: str,
     reading: Reading,
-) -> ChangedRows:
+) -> RowOutcome:
     """Draw a release on an engine and write it there; what was written is counted again before it gets its name."""
     method, name = goal.method, part_name(goal.method)
     task = RowTask.of(source, quasi_identifiers, goal, counts=counts, keep=keep, engine=engine, reading=reading)
@@ -226,7 +226,13 @@ def write_perturbed(
             part.unlink()
         written = task.recounted(draft)
     recipe = row_recipe(goal, quasi_identifiers, hierarchies, keep, used, {**facts, "drawn_by": DRAWN_BY})
-    return ChangedRows(recipe, task.told, written, promises, counts.n_rows - written.n_rows)
+    return RowOutcome(
+        recipe=recipe,
+        checked=task.told,
+        n_suppressed=counts.n_rows - written.n_rows,
+        counts=written,
+        promises=promises,
+    )
 
 
 def _post_randomized(

@@ -18,12 +18,10 @@ import polars as pl
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
-from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed, key_of
 from tokumei.data.files.disk import atomic_path
 from tokumei.data.files.formats import is_glob, scan_frame, write_file_or_folder
 from tokumei.data.files.reading import Reading
-from tokumei.data.release import Recipe
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.connect import connect
 from tokumei.engines.count import column_names, count_classes, with_histograms
@@ -34,22 +32,11 @@ from tokumei.measures.requirement import Requirement, population_of
 from tokumei.methods.perturbing.microaggregate import Microaggregate
 from tokumei.methods.perturbing.perturbation import Floats, Original, are_whole
 from tokumei.methods.recipes import Goal, against_original, check_classes, released_columns
-from tokumei.methods.rows import check_is_used, row_recipe
+from tokumei.methods.rows import RowOutcome, check_is_used, row_recipe
 from tokumei.methods.search.problem import check_asked
 
 # The number of a row, and by what rows are ordered that are written in an order that is drawn.
 ROW, PLACES = "tokumei_row", ("tokumei_place", "tokumei_place_2")
-
-
-@dataclass(frozen=True, eq=False)
-class ChangedRows:
-    """What was found out about a release whose rows were changed on an engine, or as they went by."""
-
-    recipe: Recipe
-    checked: Sequence[Requirement]
-    counts: ClassCounts
-    promises: Mapping[str, Score]
-    n_suppressed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +121,7 @@ def write_microaggregated(
     is_shuffled: bool,
     engine: str,
     reading: Reading,
-) -> ChangedRows:
+) -> RowOutcome:
     """Average groups of rows and write the release; what was written is counted again before it gets its name.
 
     Every engine but the local one draws the order of shuffled rows from the seed, and all draw the same.
@@ -165,7 +152,7 @@ def write_microaggregated(
         promises = method.promises(draft, original, averaged)
         written = task.recounted(draft)
     recipe = row_recipe(goal, quasi_identifiers, hierarchies, keep, used, centers.facts)
-    return ChangedRows(recipe, task.told, written, promises)
+    return RowOutcome(recipe=recipe, checked=task.told, counts=written, promises=promises)
 
 
 class _Centers:

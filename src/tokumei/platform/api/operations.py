@@ -82,7 +82,7 @@ def log_out(request: ApiRequest) -> Status[None]:
 
 @router.get("/me", auth=READ, tags=ACCOUNT_TAGS, response={200: schemas.Me})
 def me(request: ApiRequest) -> schemas.Me:
-    """Tell whose token it is and what it may do."""
+    """Whose token it is and what it may do."""
     token, user = request.auth, request.auth.user
     return schemas.Me(
         username=user.username,

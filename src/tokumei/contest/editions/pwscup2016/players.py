@@ -68,7 +68,7 @@ class AttackerView:
 
 
 Attack = Callable[[AttackerView], pl.Series]
-"""Gives for each row of M′ the row of M it is believed to be, counted from 0; missing where the attack has no idea."""
+"""For each row of M′, the row of M that the attack names, counted from 0; missing where it names none."""
 
 
 def same_fields(seen: AttackerView) -> pl.Series:

@@ -24,7 +24,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed
 from tokumei.core.text import to_json
-from tokumei.exchange.desk import DeskFolder, entomb
+from tokumei.exchange.desk import DeskFolder, delete_permanently
 from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.desk_work import ATTACK, Wish, at_desk, desk_key
 from tokumei.platform.exchange.models import OPEN_STATES, OfferState, PublishedOffer, RequestState, exchange_folder
@@ -269,7 +269,7 @@ def remove_offer(published: PublishedOffer, user: User, *, typed: str) -> None:
         if locked.state == OfferState.REMOVED:
             return
         with changing_folder(locked) as folder:
-            told = _entomb(locked, folder)
+            told = _delete_permanently(locked, folder)
             if has_store():
                 _remove_files(folder)
         open_requests = locked.requests.filter(state__in=OPEN_STATES)
@@ -291,12 +291,12 @@ def remove_offer(published: PublishedOffer, user: User, *, typed: str) -> None:
     log.warning("an offer was removed for good", extra={"facts": facts})
 
 
-def _entomb(published: PublishedOffer, folder: Path) -> dict[str, Any]:
+def _delete_permanently(published: PublishedOffer, folder: Path) -> dict[str, Any]:
     """End the logs of a hosted desk; that of a desk at home ends where it was last received."""
     if not published.is_hosted or not (folder / "private").is_dir():
         return {}
     with at_desk(folder):
-        head = entomb(DeskFolder(folder), desk_key(folder))
+        head = delete_permanently(DeskFolder(folder), desk_key(folder))
     return {"log_lines": head.number, "log_hash": head.hash}
 
 
