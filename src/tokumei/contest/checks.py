@@ -322,13 +322,19 @@ def plain_source(source: Path | None, reading: Reading) -> Iterator[Path | None]
 
 def read_purchases(path: Path) -> History:
     """Read a contest's T, a table with the columns of a history, or Online Retail as UCI has it, cleaned."""
+    rows = read_raw_retail(path)
+    return read_history(path) if rows is None else to_history(rows)
+
+
+def read_raw_retail(path: Path) -> pl.DataFrame | None:
+    """Read Online Retail as UCI has it, cleaned; None where a file has other columns."""
     check_is_file(path)
     if format_of(path) in TEXT_SUFFIXES:
         head = first_bytes(path)
-        is_raw = TELLING_COLUMN in header_names(head, find_delimiter(head))
-        return to_history(clean_retail(read_frame(path))) if is_raw else read_history(path)
+        if not head or TELLING_COLUMN not in header_names(head, find_delimiter(head)):
+            return None
     frame = read_frame(path)
-    return to_history(clean_retail(frame)) if TELLING_COLUMN in frame.columns else read_history(path)
+    return clean_retail(frame) if TELLING_COLUMN in frame.columns else None
 
 
 Attack = TypeVar("Attack")

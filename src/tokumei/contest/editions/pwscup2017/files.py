@@ -151,7 +151,7 @@ def write_knowledge(knowledge: History, path: Path | str, *, line_end: str = LIN
 
 
 def read_truth(path: Path | str) -> pl.DataFrame:
-    """Read F: a column for the customer and one for each month, missing where the customer has no row in S."""
+    """Read F or Fh: a column for the customer and one for each month, missing where the customer has no row in S."""
     frame = PSEUDONYMS.read(path)
     return frame.with_columns(pl.when(pl.col(period) != DELETED).then(pl.col(period)) for period in PERIODS)
 
@@ -160,16 +160,6 @@ def write_truth(truth: pl.DataFrame, path: Path | str, *, line_end: str = LINE_E
     """Write F."""
     check_has_columns(PSEUDONYMS.types, truth.columns, path)
     PSEUDONYMS.write(truth.with_columns(pl.col(PERIODS).fill_null(DELETED)), path, line_end=line_end)
-
-
-def read_guess(path: Path | str) -> pl.DataFrame:
-    """Read Fh, an attacker's guess in the form of F."""
-    return read_truth(path)
-
-
-def write_guess(guess: pl.DataFrame, path: Path | str, *, line_end: str = LINE_END) -> None:
-    """Write Fh."""
-    write_truth(guess, path, line_end=line_end)
 
 
 FIRST_PERIOD = 2010 * 12 + 11
