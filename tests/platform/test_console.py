@@ -205,7 +205,7 @@ def ranked_by_the_folder(contest: Contest) -> list[str]:
 
 
 def entries_of(contest: Contest) -> list[Any]:
-    from tokumei.platform.contests.services.scoreboard import entries
+    from tokumei.platform.contests.services.rulebook import entries
 
     return entries(contest)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -240,7 +241,7 @@ def test_contest_is_published_and_closed_without_scoring_again(site: Site, monke
     def scored_again(*_: Any) -> None:
         raise AssertionError
 
-    def end(phase: Any) -> Contest:
+    def end(phase: Callable[[Contest], Contest]) -> Contest:
         with monkeypatch.context() as patch:
             for name in ("check", "score", "check_guess", "judge"):
                 patch.setattr(type(edition_of(contest)), name, scored_again)
