@@ -10,7 +10,6 @@ PORT ?= 8000
 # Bytecode is kept, or each of the hundreds of processes that tests start would compile all that it imports.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
-QUICK := $(addprefix tests/,core data hierarchies measures predictors engines methods attacks reports inspection contest exchange tasks cli)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
 
@@ -30,7 +29,7 @@ test-all: $(VENV)/ready-to-develop ## Run the other tests: Spark, several machin
 	$(PYTEST) -m thorough
 
 quick: $(VENV)/ready-to-develop ## Run the tests of every room that need no browser, server or process of their own.
-	$(PYTEST) -n 2 -m "not slow and not thorough" --ignore-glob='*engine*' $(QUICK)
+	$(PYTEST) -m "not slow and not thorough" --ignore=tests/platform/security --ignore=tests/journey --ignore-glob='*engine*'
 
 coverage: $(VENV)/ready-to-develop ## Run every test and print which lines none of them reaches.
 	$(PYTEST) --cov=tokumei --cov-report=term-missing:skip-covered
