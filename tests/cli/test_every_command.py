@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
+import click
 import pytest
+from click.testing import CliRunner
 
-from tokumei.cli import commands as tree
-from tokumei.cli.main import built
+from tokumei.cli.commands import OURS, TOKUMEI, Root
 from tokumei.cli.options import OF_HISTORIES, OF_TABLES
+from tokumei.cli.parameters import Argument
+from tokumei.core.errors import DuplicatePart
 
 # Commands whose files have a form that a contest, an exchange or the platform declares to the letter, and those that
 # read none: there is nothing that an option could say about how they are read.
@@ -35,14 +40,16 @@ DECLARED = {
 GROUPS_OF_DECLARED = ("contest ", "remote ", "exchange ")
 
 
-def commands(group: Any = None, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """Walk all commands of the app, each with the words that call it."""
-    group = built() if group is None else group
-    if not hasattr(group, "commands"):
-        yield " ".join(path), group
-        return
-    for name, command in group.commands.items():
-        yield from commands(command, (*path, name))
+def commands(group: click.Group = TOKUMEI, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
+    """Walk all commands, each with the words that call it."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
 
 
 COMMANDS = dict(commands())
@@ -70,19 +77,41 @@ def test_walk_finds_the_commands() -> None:
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in DECLARED])
 def test_options_of_reading_reach_the_work_of_the_command(name: str) -> None:
     run = COMMANDS[name].callback
+    assert run is not None
     command = inspect.unwrap(run)
     assert ("reading" in inspect.signature(command).parameters) == ("--skip-rows" in options_of(name))
 
 
-def test_command_alone_is_the_command_among_all() -> None:
-    """What is built for one call has the same options and texts as what the whole help lists."""
-    whole = built()
-    for name in tree.all_commands():
-        alone = built(name)
-        assert list(alone.commands) == [name]
-        assert _described(alone.commands[name]) == _described(whole.commands[name])
+@pytest.mark.parametrize(
+    ("words", "module"),
+    [(["data", "make", "retail"], "data"), (["exchange", "keys"], "exchange"), (["parts"], "catalogue")],
+)
+def test_command_imports_its_own_module_alone(words: list[str], module: str) -> None:
+    code = (
+        "import atexit, sys; from tokumei.cli.main import main; "
+        "atexit.register(lambda: print(*sorted(one for one in sys.modules if one.startswith('tokumei.cli.')))); "
+        f"main([*{words}, '--help'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    shell = {f"tokumei.cli.{name}" for name in ("main", "commands", "groups", "parameters", "output", "options")}
+    assert set(done.stdout.splitlines()[-1].split()) - shell == {f"tokumei.cli.{module}"}
 
 
-def _described(one: Any) -> Any:
-    below = {name: _described(part) for name, part in getattr(one, "commands", {}).items()}
-    return one.name, one.help, [(param.name, param.opts) for param in one.params], below
+class _Point:
+    """An entry point of another package."""
+
+    def __init__(self, name: str, found: Any) -> None:
+        self.name, self.value, self.load = name, "other:command", lambda: found
+
+
+def test_command_of_another_package_is_listed_and_may_not_take_our_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    def greet(name: Annotated[str, Argument(metavar="NAME")] = "you") -> None:
+        click.echo(f"Hello {name}")
+
+    monkeypatch.setattr("tokumei.cli.commands.entry_points", lambda group: [_Point("greet", greet)])
+    assert CliRunner().invoke(Root("about", OURS), ["greet", "Ann"]).output == "Hello Ann\n"
+    monkeypatch.setattr("tokumei.cli.commands.entry_points", lambda group: [_Point("count", greet)])
+    # One of ours is called without a look at other packages.
+    assert CliRunner().invoke(Root("about", OURS), ["count", "--help"]).exit_code == 0
+    with pytest.raises(DuplicatePart, match="'tokumei count'"):
+        Root("about", OURS).list_commands(None)

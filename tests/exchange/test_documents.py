@@ -11,7 +11,7 @@ import pytest
 
 from tokumei.core.errors import InputError, MissingExtra, NotAllowed, PromiseBroken
 from tokumei.data.files.keys import PrivateKey, is_signed_by, read_private, read_public, write_keys
-from tokumei.exchange.documents import Fields, parse_signed, read_json, read_signed, sign
+from tokumei.exchange.documents import Document, parse_signed, read_json, read_signed, sign
 
 
 def test_signed_document_comes_back_as_it_was(key: PrivateKey, tmp_path: Path) -> None:
@@ -57,19 +57,19 @@ def test_other_kind_version_and_further_fields_are_named(key: PrivateKey) -> Non
 
 
 def test_fields_name_the_index_and_what_was_expected() -> None:
-    fields = Fields({"a": {"b": -1}, "c": [{"d": "x"}]}, "f.json")
+    fields = Document({"a": {"b": -1}, "c": [{"d": "x"}]}, "f.json")
     with pytest.raises(InputError, match=r"f.json, column a.b: found '-1', expected a whole number from 0"):
         fields.inside("a").whole("b")
     with pytest.raises(InputError, match=r"column c\[0\].d"):
         fields.objects("c")[0].number("d", least=0, most=1)
-    with pytest.raises(InputError, match="no field of this name"):
-        Fields({"z": 1}).done()
-    with pytest.raises(InputError, match="this field"):
+    with pytest.raises(InputError, match="a key that is known: none at all"):
+        Document({"z": 1}).finish()
+    with pytest.raises(InputError, match="column gone: expected text"):
         fields.text("gone")
 
 
 def test_true_is_no_number() -> None:
-    fields = Fields(read_json('{"n": true}'))
+    fields = Document(read_json('{"n": true}'))
     with pytest.raises(InputError):
         fields.whole("n")
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import tokumei as tk
-from tokumei.cli.commands import COMMANDS, app_with
+from tokumei.cli.commands import TOKUMEI
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_options
 from tokumei.data.history import History
@@ -118,17 +118,15 @@ def test_command_takes_the_hierarchy_as_tables_do(shop: History, categories: Pat
         str(tmp_path / "F.csv"),
     ]
     words = ["anonymize", "history", str(tmp_path / "T.parquet"), "--method", "roll-up", "--seed", "1", *files]
-    done = CliRunner().invoke(app_with(COMMANDS), [*words, "--hierarchy", f"item={categories}"])
+    done = CliRunner().invoke(TOKUMEI, [*words, "--hierarchy", f"item={categories}"])
     assert done.exit_code == 0, done.output
     assert pl.read_csv(tmp_path / "A.csv")["item"].str.starts_with("department").all()
     words = ["attack", "history", "tfidf", "--knowledge", str(tmp_path / "T.parquet"), "--release", files[3]]
     words += ["--truth", files[5], "--out", str(tmp_path / "G.csv"), "--hierarchy", f"item={categories}", "--json"]
-    done = CliRunner().invoke(app_with(COMMANDS), words)
+    done = CliRunner().invoke(TOKUMEI, words)
     assert done.exit_code == 0, done.output
     assert json.loads(done.output)["success"]["row"]["value"] > 0.5
-    assert "item=FILE" in str(
-        CliRunner().invoke(app_with(COMMANDS), [*words, "--hierarchy", "price=x.csv", "--force"]).exception
-    )
+    assert "item=FILE" in str(CliRunner().invoke(TOKUMEI, [*words, "--hierarchy", "price=x.csv", "--force"]).exception)
 
 
 def test_hierarchy_of_another_column_or_kind_is_refused() -> None:
@@ -153,6 +151,6 @@ def test_option_of_the_command_is_no_option_of_the_method(tmp_path: Path) -> Non
         "--out",
         str(tmp_path / "A.csv"),
     ]
-    done = CliRunner().invoke(app_with(["anonymize"]), [*words, "--set", "seed=3"])
+    done = CliRunner().invoke(TOKUMEI, [*words, "--set", "seed=3"])
     assert isinstance(done.exception, InputError)
     assert "of the part, not of the command" in str(done.exception)

@@ -9,6 +9,9 @@ import polars as pl
 import pytest
 from tests.journey.commands import tokumei, tokumei_json
 
+from tokumei.cli.commands import TOKUMEI
+from tokumei.cli.main import main
+
 PEOPLE = "sex;age;town\nf;31;A\nf;31;A\nm;35;B\nm;38;B\n"
 
 
@@ -458,13 +461,11 @@ def test_generalized_history_goes_from_original_to_verdict(tmp_path: Path) -> No
 def test_fault_of_the_program_is_one_line_and_exit_3(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from tokumei.cli import main
-
     def break_down(*arguments: object) -> None:
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr(main, "built", break_down)
+    monkeypatch.setattr(TOKUMEI, "invoke", break_down)
     with pytest.raises(SystemExit) as left:
-        main.main(["count"])
+        main(["count"])
     assert left.value.code == 3
     assert "a fault of Tokumei" in capsys.readouterr().err

@@ -10,12 +10,12 @@ import subprocess
 import sys
 from configparser import RawConfigParser
 from pathlib import Path
-from typing import Any
 
+import click
 import pytest
 import yaml
 
-from tokumei.cli.main import built
+from tokumei.cli.commands import TOKUMEI
 from tokumei.platform import settings as platform_settings
 from tokumei.platform.jobs import process
 from tokumei.platform.serving import N_WEB_PROCESSES
@@ -31,8 +31,9 @@ KNOWN = set(VARIABLE.findall(f"{platform_settings.__doc__}{process.__doc__}"))
 def check_command(words: list[str]) -> None:
     """Parse a command line as `tokumei` would, without running it."""
     assert Path(words[0]).name == "tokumei"
-    group: Any = built()
-    group.commands[words[1]].make_context(words[1], words[2:])
+    command = TOKUMEI.get_command(click.Context(TOKUMEI), words[1])
+    assert command is not None
+    command.make_context(words[1], words[2:])
 
 
 def read_unit(path: Path) -> RawConfigParser:

@@ -15,7 +15,7 @@ import pytest
 from tokumei.platform.contests import drawing
 from tokumei.platform.contests.drawing import Drawer, DrawingFailed
 from tokumei.platform.jobs import process
-from tokumei.reports.contest_figures import history_figure, standings_figure
+from tokumei.reports.figures import history_figure, standings_figure
 
 TEAMS = [
     {"team": "alpha", "utility": 0.25, "safety": 0.5, "is_ranked": True},

@@ -7,14 +7,14 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
+from click.testing import CliRunner
 from django.test import Client
 from django_otp.oath import totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from tests.platform.conftest import PASSWORD, LogIn
 from tests.platform.test_accounts import enter, is_logged_in
-from typer.testing import CliRunner
 
-from tokumei.cli.commands import app_with
+from tokumei.cli.commands import TOKUMEI
 from tokumei.core.errors import InputError
 from tokumei.platform.accounts import authentication, services
 from tokumei.platform.accounts.models import BackupCode, Deed, User
@@ -149,10 +149,10 @@ def test_command_resets_the_second_factor_and_ends_sessions(
     monkeypatch.setattr("tokumei.platform.start.configure", lambda data: None)
     monkeypatch.setattr("tokumei.platform.start.prepare", lambda: None)
     runner = CliRunner()
-    wrong = runner.invoke(app_with(["user"]), ["user", "nobody", "--reset-two-factor"])
+    wrong = runner.invoke(TOKUMEI, ["user", "nobody", "--reset-two-factor"])
     assert isinstance(wrong.exception, InputError)
     assert authentication.has_second_factor(alice)
-    done = runner.invoke(app_with(["user"]), ["user", "ALICE", "--reset-two-factor"])
+    done = runner.invoke(TOKUMEI, ["user", "ALICE", "--reset-two-factor"])
     assert done.exit_code == 0, done.output
     assert not authentication.has_second_factor(alice)
     assert BackupCode.objects.count() == 0
@@ -166,11 +166,9 @@ def test_command_deletes_an_account_after_its_name_was_typed_again(
     monkeypatch.setattr("tokumei.platform.start.configure", lambda data: None)
     monkeypatch.setattr("tokumei.platform.start.prepare", lambda: None)
     runner = CliRunner()
-    assert isinstance(
-        runner.invoke(app_with(["user"]), ["user", "bob", "--delete"], input="alice\n").exception, InputError
-    )
-    assert isinstance(runner.invoke(app_with(["user"]), ["user", "bob", "--delete", "--admin"]).exception, InputError)
+    assert isinstance(runner.invoke(TOKUMEI, ["user", "bob", "--delete"], input="alice\n").exception, InputError)
+    assert isinstance(runner.invoke(TOKUMEI, ["user", "bob", "--delete", "--admin"]).exception, InputError)
     assert User.objects.get(pk=bob.pk).deleted_at is None
-    assert runner.invoke(app_with(["user"]), ["user", "bob", "--delete"], input="bob\n").exit_code == 0
+    assert runner.invoke(TOKUMEI, ["user", "bob", "--delete"], input="bob\n").exit_code == 0
     assert User.objects.get(pk=bob.pk).deleted_at is not None
     assert User.objects.get(pk=alice.pk).deleted_at is None

@@ -11,11 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from tests.journey.commands import tokumei
 
 from tokumei.cli.catalogue import catalogue, registries
-from tokumei.cli.main import built
+from tokumei.cli.commands import TOKUMEI
 from tokumei.core.registry import part_options
 
 pytestmark = pytest.mark.slow
@@ -74,11 +75,13 @@ def test_links_in_the_docs_lead_to_files(page: Path) -> None:
 def command_options() -> dict[tuple[str, ...], set[str]]:
     """Return the options of each command by the words that call it."""
     found: dict[tuple[str, ...], set[str]] = {}
-    left: list[tuple[tuple[str, ...], Any]] = [((), built())]
+    left: list[tuple[tuple[str, ...], Any]] = [((), TOKUMEI)]
     while left:
         words, command = left.pop()
         found[words] = {"--help", *(name for one in command.params for name in (*one.opts, *one.secondary_opts))}
-        left += [((*words, name), inner) for name, inner in getattr(command, "commands", {}).items()]
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            left += [((*words, name), command.get_command(context, name)) for name in command.list_commands(context)]
     return found
 
 

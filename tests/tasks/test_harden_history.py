@@ -6,12 +6,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import tokumei as tk
 from tokumei.attacks.judge import judge, published, truth_of
 from tokumei.attacks.registry import HISTORY_ATTACKS
-from tokumei.cli.commands import COMMANDS, app_with
+from tokumei.cli.commands import TOKUMEI
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.data.history import History
 from tokumei.data.made_retail import make_retail
@@ -173,13 +173,13 @@ def test_command_hardens_what_a_pipeline_makes_and_writes_all_files(shop: Histor
         "1",
         *(w for name, file in files.items() for w in (f"--{name}", str(file))),
     ]
-    done = CliRunner().invoke(app_with(COMMANDS), [*words, "--json"])
+    done = CliRunner().invoke(TOKUMEI, [*words, "--json"])
     assert done.exit_code == 0, done.output
     told = json.loads(done.output)
     assert told["found_before"] > 0.5 >= told["found"]
     assert told["costs"]["rows"]["after"] == pytest.approx(1 - told["released"] / told["rows"], abs=1e-3)
     assert all(file.exists() for file in files.values())
-    plain = CliRunner().invoke(app_with(COMMANDS), [*words, "--force"])
+    plain = CliRunner().invoke(TOKUMEI, [*words, "--force"])
     assert "it cost" in plain.output
     assert "must not be published" in plain.output
 

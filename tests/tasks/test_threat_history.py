@@ -5,11 +5,11 @@ from typing import Any
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import tokumei as tk
 from tokumei.attacks.linkage.attack import Linkage
-from tokumei.cli.commands import app_with
+from tokumei.cli.commands import TOKUMEI
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
 from tokumei.data.made_retail import make_retail
@@ -81,13 +81,13 @@ def test_threat_by_the_command_line(shop: History, tmp_path: Path) -> None:
     tk.anonymize(shop, method="permute-groups", bound=0.35, seed=1).save(tmp_path / "A.parquet")
     files = ["--original", str(tmp_path / "T.parquet"), "--release", str(tmp_path / "A.parquet")]
     asked = ["--threat", "neighbour", "--draws", "1", "--set", "days=0", "--out", str(tmp_path / "risk.csv")]
-    run = CliRunner().invoke(app_with(["attack"]), ["attack", "history", "s6", *files, *asked])
+    run = CliRunner().invoke(TOKUMEI, ["attack", "history", "s6", *files, *asked])
     assert run.exit_code == 0, run.output
     assert "neighbor" in run.output
     assert (tmp_path / "risk.csv").read_text().startswith("customer,found")
     for incomplete in (["--threat", "spouse"], []):
         asked = ["attack", "history", *incomplete, "--release", str(tmp_path / "A.parquet")]
-        assert isinstance(CliRunner().invoke(app_with(["attack"]), asked).exception, InputError)
+        assert isinstance(CliRunner().invoke(TOKUMEI, asked).exception, InputError)
 
 
 def test_an_attack_that_the_machine_cannot_hold_is_refused_before_it_starts(

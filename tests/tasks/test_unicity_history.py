@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import tokumei as tk
-from tokumei.cli.commands import COMMANDS, app_with
+from tokumei.cli.commands import TOKUMEI
 from tokumei.core.errors import InputError
 from tokumei.data.made_retail import make_retail
 
@@ -20,13 +20,13 @@ def test_command_prints_the_curves_and_draws_them(tmp_path: Path) -> None:
     make_retail(30, n_rows=600, seed=1).write_parquet(tmp_path / "T.parquet")
     page = tmp_path / "page.html"
     words = ["knowledge", str(tmp_path / "T.parquet"), "--unicity", "--points", "4", "--draws", "2"]
-    done = CliRunner().invoke(app_with(COMMANDS), [*words, "--out", str(page), "--json"])
+    done = CliRunner().invoke(TOKUMEI, [*words, "--out", str(page), "--json"])
     assert done.exit_code == 0, done.output
     told = json.loads(done.output)
     by_day = next(one for one in told["curves"] if one["knows"] == "day and item")
     assert len(by_day["singled_out"]) == len(by_day["interval"]) == 4
     assert "<svg" in page.read_text()
-    assert "by so many purchases" in CliRunner().invoke(app_with(COMMANDS), words).output
+    assert "by so many purchases" in CliRunner().invoke(TOKUMEI, words).output
 
 
 def test_visits_are_singled_out_by_days_and_the_rest_is_said() -> None:

@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
-import typer
-
 from tokumei.cli.options import (
     EngineOption,
     ForceOption,
@@ -18,6 +16,7 @@ from tokumei.cli.options import (
     reads_tables,
 )
 from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.parameters import Argument, Option
 from tokumei.cli.request import HierarchyOption, QiOption, asks, columns_of, hierarchies_of, read_table
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.tasks.request import ReleaseRequest
@@ -27,44 +26,42 @@ if TYPE_CHECKING:
 
 
 NOTHING = ReleaseRequest()
-app = typer.Typer(help="Anonymize tables and histories.", no_args_is_help=True)
-OutOption = Annotated[Path, typer.Option("--out", metavar="OUT", help="The release, as CSV or Parquet.")]
+OutOption = Annotated[Path, Option("--out", metavar="OUT", help="The release, as CSV or Parquet.")]
 KeepOrderOption = Annotated[
-    bool, typer.Option("--keep-order", help="Release rows in their order; else they are shuffled by a secret seed.")
+    bool, Option("--keep-order", help="Release rows in their order; else they are shuffled by a secret seed.")
 ]
 SeedOption = Annotated[
     int | None,
-    typer.Option("--seed", min=0, help="The same seed gives the same release; a secret one is drawn if not given."),
+    Option("--seed", min=0, help="The same seed gives the same release; a secret one is drawn if not given."),
 ]
 
 
-@app.command("table")
 @reads_tables
 @asks(ReleaseRequest)
 def table(
     file: SourceArgument,
     qi: QiOption,
     out: Annotated[
-        str, typer.Option("--out", metavar="OUT", help="The release, as CSV or Parquet; DIR/ for a folder of Parquet.")
+        str, Option("--out", metavar="OUT", help="The release, as CSV or Parquet; DIR/ for a folder of Parquet.")
     ],
     hierarchies: HierarchiesOption = None,
     hierarchy: HierarchyOption = None,
     request: ReleaseRequest = NOTHING,
-    method: Annotated[str, typer.Option("--method", help="See 'tokumei parts table-anonymizer'.")] = "optimal",
+    method: Annotated[str, Option("--method", help="See 'tokumei parts table-anonymizer'.")] = "optimal",
     options: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the method; repeatable.")
+        list[str] | None, Option("--set", metavar="NAME=VALUE", help="An option of the method; repeatable.")
     ] = None,
     recipe: Annotated[
-        Path | None, typer.Option("--recipe", metavar="FILE", help="Write the recipe, for 'tokumei anonymize apply'.")
+        Path | None, Option("--recipe", metavar="FILE", help="Write the recipe, for 'tokumei anonymize apply'.")
     ] = None,
     rows: Annotated[
         Path | None,
-        typer.Option("--rows", metavar="FILE", help="Write which row each released row was. Keep it secret."),
+        Option("--rows", metavar="FILE", help="Write which row each released row was. Keep it secret."),
     ] = None,
     seed: SeedOption = None,
     engine: EngineOption = "local",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say how many passes, how much memory and time it would take, and end.")
+        bool, Option("--dry-run", help="Say how many passes, how much memory and time it would take, and end.")
     ] = False,
     reading: Reading = AS_IT_IS,
     force: ForceOption = False,
@@ -105,23 +102,22 @@ def table(
     show(result.written_to(Path(out)), json=json)
 
 
-@app.command("apply")
 @reads_tables
 def apply(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE", help="What 'tokumei anonymize table --recipe' wrote.")],
+    recipe: Annotated[Path, Argument(metavar="RECIPE", help="What 'tokumei anonymize table --recipe' wrote.")],
     file: SourceArgument,
     out: OutOption,
     hierarchies: HierarchiesOption = None,
     population: Annotated[
         str | None,
-        typer.Option("--population", metavar="FILE", help="Everybody, as of now, where the recipe needs it."),
+        Option("--population", metavar="FILE", help="Everybody, as of now, where the recipe needs it."),
     ] = None,
     unseen: Annotated[
         str,
-        typer.Option("--unseen", help="Values the recipe does not know: refuse, suppress (their rows) or top (hide)."),
+        Option("--unseen", help="Values the recipe does not know: refuse, suppress (their rows) or top (hide)."),
     ] = "refuse",
     keep_order: Annotated[
-        bool, typer.Option("--keep-order", help="Release rows in their order; else they are shuffled by a secret seed.")
+        bool, Option("--keep-order", help="Release rows in their order; else they are shuffled by a secret seed.")
     ] = False,
     seed: SeedOption = None,
     reading: Reading = AS_IT_IS,
@@ -170,10 +166,10 @@ def compare(
     request: ReleaseRequest = NOTHING,
     methods: Annotated[
         str | None,
-        typer.Option("--methods", metavar="A,B,…", help="Only these; all that generalize but exhaustive if not given."),
+        Option("--methods", metavar="A,B,…", help="Only these; all that generalize but exhaustive if not given."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE.html", help="Write a page with the table and a figure.")
+        Path | None, Option("--out", metavar="FILE.html", help="Write a page with the table and a figure.")
     ] = None,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,

@@ -8,16 +8,15 @@ from dataclasses import MISSING
 from importlib.metadata import entry_points
 from typing import Annotated, Any
 
-import typer
-
 from tokumei.cli.output import JsonFlag, show
+from tokumei.cli.parameters import Argument
 from tokumei.core.errors import UnknownPart
 from tokumei.core.registry import Registry, part_options
 from tokumei.core.result import Answer, Rows
 
 
 def parts(
-    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="Only this kind.")] = None,
+    kind: Annotated[str | None, Argument(metavar="[KIND]", help="Only this kind.")] = None,
     json: JsonFlag = False,
 ) -> None:
     """List the registered parts by kind, with their options.

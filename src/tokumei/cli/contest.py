@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from tokumei.cli.edition import leaves
 from tokumei.cli.options import part_options, reads_histories
 from tokumei.cli.output import JsonFlag, screen_width, show, showing_progress, table_lines
+from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -19,36 +18,34 @@ if TYPE_CHECKING:
     from tokumei.contest.edition import Edition, Standing
     from tokumei.contest.folder import Contest
 
-app = typer.Typer(help="Run a contest: teams anonymize, then attack each other.", no_args_is_help=True)
 
-ContestArgument = Annotated[Path, typer.Argument(metavar="CONTEST", help="The folder of the contest.")]
-FolderArgument = Annotated[Path, typer.Argument(metavar="CONTEST", help="The folder of the contest, or of its kit.")]
-FilesArgument = Annotated[Path, typer.Argument(metavar="FILES", help="A folder with the files, or the only file.")]
+ContestArgument = Annotated[Path, Argument(metavar="CONTEST", help="The folder of the contest.")]
+FolderArgument = Annotated[Path, Argument(metavar="CONTEST", help="The folder of the contest, or of its kit.")]
+FilesArgument = Annotated[Path, Argument(metavar="FILES", help="A folder with the files, or the only file.")]
 MaybeFilesArgument = Annotated[
-    Path | None, typer.Argument(metavar="[FILES]", help="A folder with the files, or the only file.")
+    Path | None, Argument(metavar="[FILES]", help="A folder with the files, or the only file.")
 ]
-TeamOption = Annotated[str, typer.Option("--team", help="Who submits.")]
-EditionOption = Annotated[str | None, typer.Option("--edition", help="See 'tokumei parts edition'.")]
+TeamOption = Annotated[str, Option("--team", help="Who submits.")]
+EditionOption = Annotated[str | None, Option("--edition", help="See 'tokumei parts edition'.")]
 OwnOption = Annotated[
-    Path | None, typer.Option("--contest", metavar="FILE.toml", help="A contest of one's own instead of an edition.")
+    Path | None, Option("--contest", metavar="FILE.toml", help="A contest of one's own instead of an edition.")
 ]
 SetOption = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the edition; repeatable.")
+    list[str] | None, Option("--set", metavar="NAME=VALUE", help="An option of the edition; repeatable.")
 ]
 SourceOption = Annotated[
-    Path | None, typer.Option("--source", metavar="FILE", help="Sample the data from it; made up if not given.")
+    Path | None, Option("--source", metavar="FILE", help="Sample the data from it; made up if not given.")
 ]
 PublishedOption = Annotated[
-    Path | None, typer.Option("--published", metavar="DIR", help="In a kit: what attackers see of the release.")
+    Path | None, Option("--published", metavar="DIR", help="In a kit: what attackers see of the release.")
 ]
 OWN_KINDS = ("table", "history")
 ALWAYS_SHOWN = ("place", "team", "value", "utility", "safety")
 
 
-@app.command("new")
 def new(
-    out: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The file to write.")],
-    kind: Annotated[str, typer.Option("--kind", help="table or history.")] = "table",
+    out: Annotated[Path, Argument(metavar="FILE.toml", help="The file to write.")],
+    kind: Annotated[str, Option("--kind", help="table or history.")] = "table",
     json: JsonFlag = False,
 ) -> None:
     """Write a commented contest of one's own, to change and then prepare.
@@ -66,21 +63,20 @@ def new(
     _show({"kind": kind, "out": str(out), "next": f"tokumei contest prepare --contest {out} --out my-contest"}, json)
 
 
-@app.command("prepare")
 @reads_histories
 def prepare(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to make.")],
+    out: Annotated[Path, Option("--out", metavar="DIR", help="The folder to make.")],
     edition: EditionOption = None,
     own: OwnOption = None,
     source: SourceOption = None,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", min=0, help="For rehearsals: a key from a number. Drawn afresh if not given."),
+        Option("--seed", min=0, help="For rehearsals: a key from a number. Drawn afresh if not given."),
     ] = None,
     options: SetOption = None,
     counts: Annotated[
         str,
-        typer.Option("--counts", help="Which release of a team counts: its latest, its best, or one it has chosen."),
+        Option("--counts", help="Which release of a team counts: its latest, its best, or one it has chosen."),
     ] = "latest",
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
@@ -99,7 +95,6 @@ def prepare(
     _show(_state(contest) | {"out": str(out)}, json)
 
 
-@app.command("show")
 def show_contest(folder: ContestArgument, json: JsonFlag = False) -> None:
     """Show where a contest stands, and the hash of its log to publish.
 
@@ -108,11 +103,10 @@ def show_contest(folder: ContestArgument, json: JsonFlag = False) -> None:
     _show(_state(_open(folder)), json)
 
 
-@app.command("check")
 def check(
     folder: FolderArgument,
     files: FilesArgument,
-    target: Annotated[str | None, typer.Option("--target", metavar="TEAM", help="Check a guess at this team.")] = None,
+    target: Annotated[str | None, Option("--target", metavar="TEAM", help="Check a guess at this team.")] = None,
     published: PublishedOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -138,7 +132,6 @@ def check(
     _show({"files": str(files), "is_valid": True}, json)
 
 
-@app.command("score")
 def score(folder: FolderArgument, files: FilesArgument, json: JsonFlag = False) -> None:
     """Check and score a release without submitting it.
 
@@ -156,13 +149,12 @@ def score(folder: FolderArgument, files: FilesArgument, json: JsonFlag = False) 
     _show_score({}, found.as_dict(), json)
 
 
-@app.command("submit")
 def submit(
     folder: ContestArgument,
     team: TeamOption,
     files: MaybeFilesArgument = None,
     played: Annotated[
-        str | None, typer.Option("--with", metavar="ANONYMIZER", help="Play a built-in anonymizer instead.")
+        str | None, Option("--with", metavar="ANONYMIZER", help="Play a built-in anonymizer instead.")
     ] = None,
     json: JsonFlag = False,
 ) -> None:
@@ -184,10 +176,9 @@ def submit(
     _show_score({"team": team, "number": taken.number, "left": taken.n_left}, taken.score.as_dict(), json)
 
 
-@app.command("choose")
 def choose(
     folder: ContestArgument,
-    number: Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="Of the team's release, as submit told it.")],
+    number: Annotated[int, Argument(metavar="NUMBER", min=1, help="Of the team's release, as submit told it.")],
     team: TeamOption,
     json: JsonFlag = False,
 ) -> None:
@@ -201,7 +192,6 @@ def choose(
     _show({"team": team, "counts": number}, json)
 
 
-@app.command("publish")
 def publish(folder: ContestArgument, json: JsonFlag = False) -> None:
     """End the anonymizing: publish each team's release that counts, and what attackers know.
 
@@ -215,14 +205,13 @@ def publish(folder: ContestArgument, json: JsonFlag = False) -> None:
     _show(_state(contest) | {"published": teams}, json)
 
 
-@app.command("attack")
 def attack(
     folder: ContestArgument,
     team: TeamOption,
-    target: Annotated[str, typer.Option("--target", metavar="TEAM", help="Whose release is attacked.")],
+    target: Annotated[str, Option("--target", metavar="TEAM", help="Whose release is attacked.")],
     files: MaybeFilesArgument = None,
-    knowledge: Annotated[str, typer.Option("--knowledge", metavar="LEVEL", help="The level of knowledge used.")] = "",
-    played: Annotated[str | None, typer.Option("--with", metavar="ATTACK", help="Play a built-in attack.")] = None,
+    knowledge: Annotated[str, Option("--knowledge", metavar="LEVEL", help="The level of knowledge used.")] = "",
+    played: Annotated[str | None, Option("--with", metavar="ATTACK", help="Play a built-in attack.")] = None,
     json: JsonFlag = False,
 ) -> None:
     """Submit a team's guess at another team's release: it is checked, and waits to be judged.
@@ -243,13 +232,12 @@ def attack(
     _show({"team": team, "target": target, "knowledge": knowledge, "line": taken.line, "left": taken.n_left}, json)
 
 
-@app.command("judge")
 def judge(
     folder: FolderArgument,
     files: MaybeFilesArgument = None,
-    line: Annotated[int | None, typer.Option("--line", min=1, help="Only the guess of this line of the log.")] = None,
+    line: Annotated[int | None, Option("--line", min=1, help="Only the guess of this line of the log.")] = None,
     published: PublishedOption = None,
-    truth: Annotated[Path | None, typer.Option("--truth", metavar="DIR", help="In a kit: the truth.")] = None,
+    truth: Annotated[Path | None, Option("--truth", metavar="DIR", help="In a kit: the truth.")] = None,
     json: JsonFlag = False,
 ) -> None:
     """Judge the guesses that wait; in a kit, judge a guess at the sample.
@@ -278,10 +266,9 @@ def judge(
     show(Answer({"judged": rows}, [Rows(columns, [[row[name] for name in columns] for row in rows])]), json=json)
 
 
-@app.command("rank")
 def rank(
     folder: ContestArgument,
-    is_closing: Annotated[bool, typer.Option("--close", help="End the contest and write ranking.json.")] = False,
+    is_closing: Annotated[bool, Option("--close", help="End the contest and write ranking.json.")] = False,
     json: JsonFlag = False,
 ) -> None:
     """Rank the teams as the log tells; with --close for good.

@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+import click
 
 from tokumei.cli.options import (
     DrawOption,
@@ -19,15 +19,12 @@ from tokumei.cli.options import (
 )
 from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
 from tokumei.cli.output import show as show_result
+from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
-data_app = typer.Typer(help="Clean, make up and describe data.", no_args_is_help=True)
-make_app = typer.Typer(help="Make up data, the same for the same seed.", no_args_is_help=True)
-data_app.add_typer(make_app, name="make")
-
-OutFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write to; made if missing.")]
+OutFolder = Annotated[Path, Option("--out", metavar="DIR", help="Folder to write to; made if missing.")]
 
 
 class FileFormat(StrEnum):
@@ -37,14 +34,13 @@ class FileFormat(StrEnum):
     CSV = "csv"
 
 
-FormatOption = Annotated[FileFormat, typer.Option("--format", help="File format.")]
+FormatOption = Annotated[FileFormat, Option("--format", help="File format.")]
 
 
-@data_app.command("clean-retail")
 @reads_tables
 def clean_retail(
-    file: Annotated[Path, typer.Argument(metavar="IN", help="UCI Online Retail as Excel, CSV or Parquet.")],
-    out: Annotated[Path, typer.Option("--out", metavar="OUT", help="File to write, Parquet or CSV.")],
+    file: Annotated[Path, Argument(metavar="IN", help="UCI Online Retail as Excel, CSV or Parquet.")],
+    out: Annotated[Path, Option("--out", metavar="OUT", help="File to write, Parquet or CSV.")],
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
@@ -80,7 +76,6 @@ def clean_retail(
     show(Answer(result), json=json)
 
 
-@data_app.command("describe")
 @reads_tables
 def describe(
     file: SourceArgument,
@@ -103,15 +98,14 @@ def describe(
     show(Answer({"file": file, **described}, [facts, table]), json=json)
 
 
-@data_app.command("draw-knowledge")
 @reads_histories
 def draw_knowledge(
-    file: Annotated[Path, typer.Argument(metavar="T", help="A history.")],
-    share: Annotated[int, typer.Option("--share", min=1, max=100, metavar="PER CENT", help="How much is known.")],
-    out: Annotated[Path, typer.Option("--out", metavar="T25", help="T with its unknown rows empty.")],
+    file: Annotated[Path, Argument(metavar="T", help="A history.")],
+    share: Annotated[int, Option("--share", min=1, max=100, metavar="PER CENT", help="How much is known.")],
+    out: Annotated[Path, Option("--out", metavar="T25", help="T with its unknown rows empty.")],
     draw: DrawOption = "contest",
     item_characters: Annotated[
-        int, typer.Option("--item-characters", min=0, help="How much of an item is known; 0 for all of it.")
+        int, Option("--item-characters", min=0, help="How much of an item is known; 0 for all of it.")
     ] = 2,
     seed: SeedOption = 0,
     force: ForceOption = False,
@@ -135,11 +129,10 @@ def draw_knowledge(
     show(Answer(result), json=json)
 
 
-@make_app.command("retail")
 def make_retail(
     out: OutFolder,
-    customers: Annotated[int, typer.Option(min=1, help="Number of customers.")] = 400,
-    rows: Annotated[int | None, typer.Option(min=1, help="Number of rows; about 95 a customer if not given.")] = None,
+    customers: Annotated[int, Option(min=1, help="Number of customers.")] = 400,
+    rows: Annotated[int | None, Option(min=1, help="Number of rows; about 95 a customer if not given.")] = None,
     seed: SeedOption = 0,
     file_format: FormatOption = FileFormat.PARQUET,
     force: ForceOption = False,
@@ -173,10 +166,9 @@ def make_retail(
     show(Answer(result), json=json)
 
 
-@make_app.command("services")
 def make_services(
     out: OutFolder,
-    services: Annotated[int, typer.Option(min=1, max=1635, help="Number of services, the largest first.")] = 20,
+    services: Annotated[int, Option(min=1, max=1635, help="Number of services, the largest first.")] = 20,
     seed: SeedOption = 0,
     file_format: FormatOption = FileFormat.PARQUET,
     force: ForceOption = False,
@@ -212,10 +204,9 @@ def make_services(
     show(Answer(result | {"files": [str(file) for file in files.values()]}, [shown]), json=json)
 
 
-@make_app.command("survey")
 def make_survey(
     out: OutFolder,
-    rows: Annotated[int, typer.Option(min=1, help="Number of rows.")] = 8333,
+    rows: Annotated[int, Option(min=1, help="Number of rows.")] = 8333,
     seed: SeedOption = 0,
     file_format: FormatOption = FileFormat.PARQUET,
     force: ForceOption = False,
@@ -251,26 +242,21 @@ def _made_folder(folder: Path) -> Path:
     return folder
 
 
-hierarchy_app = typer.Typer(help="Build, check and show value hierarchies.", no_args_is_help=True)
-
-HierarchyArgument = Annotated[Path, typer.Argument(metavar="HIERARCHY", help="A hierarchy as CSV.")]
-DataOption = Annotated[
-    str | None, typer.Option("--data", metavar="FILE", help="Data whose values the hierarchy must cover.")
-]
+HierarchyArgument = Annotated[Path, Argument(metavar="HIERARCHY", help="A hierarchy as CSV.")]
+DataOption = Annotated[str | None, Option("--data", metavar="FILE", help="Data whose values the hierarchy must cover.")]
 ColumnOption = Annotated[
-    str | None, typer.Option("--column", help="The column of the data; the hierarchy's name if not given.")
+    str | None, Option("--column", help="The column of the data; the hierarchy's name if not given.")
 ]
 
 
-@hierarchy_app.command("build")
 @reads_tables
 def build(
-    builder: Annotated[str, typer.Argument(metavar="BUILDER", help="See 'tokumei parts hierarchy-builder'.")],
-    out: Annotated[Path, typer.Option("--out", metavar="OUT.csv", help="File to write.")],
+    builder: Annotated[str, Argument(metavar="BUILDER", help="See 'tokumei parts hierarchy-builder'.")],
+    out: Annotated[Path, Option("--out", metavar="OUT.csv", help="File to write.")],
     data: DataOption = None,
     column: ColumnOption = None,
     options: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the builder; repeatable.")
+        list[str] | None, Option("--set", metavar="NAME=VALUE", help="An option of the builder; repeatable.")
     ] = None,
     reading: Reading = AS_IT_IS,
     force: ForceOption = False,
@@ -302,7 +288,6 @@ def build(
     show_result(Answer(result), json=json)
 
 
-@hierarchy_app.command("check")
 @reads_tables
 def check(
     hierarchy: HierarchyArgument,
@@ -330,13 +315,12 @@ def check(
     facts |= {"good" if is_good else "not good": " ".join(report.remarks) or "nests and covers"}
     show_result(Answer(result, [Facts(facts)]), json=json)
     if not is_good:
-        raise typer.Exit(EXIT_CHECK_FAILED)
+        raise click.exceptions.Exit(EXIT_CHECK_FAILED)
 
 
-@hierarchy_app.command("show")
 def show_hierarchy(
     hierarchy: HierarchyArgument,
-    limit: Annotated[int, typer.Option(min=1, help="Values to show.")] = 20,
+    limit: Annotated[int, Option(min=1, help="Values to show.")] = 20,
     json: JsonFlag = False,
 ) -> None:
     """Show a hierarchy: how many labels each level has, and its first values.

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from tokumei.cli.options import part_options
 from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Rows, Sentence
 from tokumei.core.text import Text
@@ -22,16 +21,16 @@ if TYPE_CHECKING:
 MASTER, HISTORY = "M", "T"
 
 ReleaseArgument = Annotated[
-    list[Path], typer.Argument(metavar="FILE…", help="The files of the release, in the order the edition lists them.")
+    list[Path], Argument(metavar="FILE…", help="The files of the release, in the order the edition lists them.")
 ]
-EditionOption = Annotated[str, typer.Option("--edition", help="See 'tokumei parts edition'.")]
-MasterOption = Annotated[Path | None, typer.Option("--master", metavar="M", help="Same as --data M=….")]
-HistoryOption = Annotated[Path | None, typer.Option("--history", metavar="T", help="Same as --data T=….")]
+EditionOption = Annotated[str, Option("--edition", help="See 'tokumei parts edition'.")]
+MasterOption = Annotated[Path | None, Option("--master", metavar="M", help="Same as --data M=….")]
+HistoryOption = Annotated[Path | None, Option("--history", metavar="T", help="Same as --data T=….")]
 DataOption = Annotated[
-    list[str] | None, typer.Option("--data", metavar="NAME=FILE", help="A data file by its name; repeatable.")
+    list[str] | None, Option("--data", metavar="NAME=FILE", help="A data file by its name; repeatable.")
 ]
 SetOption = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the edition; repeatable.")
+    list[str] | None, Option("--set", metavar="NAME=VALUE", help="An option of the edition; repeatable.")
 ]
 
 
@@ -66,7 +65,7 @@ def score(
     data: DataOption = None,
     knowledge: Annotated[
         list[str] | None,
-        typer.Option("--knowledge", metavar="LEVEL=FILE", help="What attackers know at a level; repeatable."),
+        Option("--knowledge", metavar="LEVEL=FILE", help="What attackers know at a level; repeatable."),
     ] = None,
     options: SetOption = None,
     json: JsonFlag = False,

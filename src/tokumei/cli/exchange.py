@@ -6,43 +6,28 @@ import math
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
-from tokumei.cli import exchange_desk, exchange_offer
 from tokumei.cli.options import ForceOption, level_pairs, pairs, reads_tables
 from tokumei.cli.output import JsonFlag, show
+from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
-app = typer.Typer(
-    help="Offer data by a formula, try levels on it, ask for them, and check what was given.", no_args_is_help=True
-)
-
-app.command("offer")(exchange_offer.offer)
-app.command("attack")(exchange_offer.attack)
-app.command("admit")(exchange_offer.admit)
-app.command("answer")(exchange_desk.answer)
-app.command("serve-requests")(exchange_desk.serve_requests)
-app.command("learn")(exchange_desk.learn)
-app.command("disclose")(exchange_desk.disclose)
-
 LISTED = 30
 
-OfferArgument = Annotated[Path, typer.Argument(metavar="OFFER", help="The file of an offer.")]
+OfferArgument = Annotated[Path, Argument(metavar="OFFER", help="The file of an offer.")]
 LevelsOption = Annotated[
-    list[str] | None, typer.Option("--levels", metavar="A=1,B=2", help="Level of each column; the top if not named.")
+    list[str] | None, Option("--levels", metavar="A=1,B=2", help="Level of each column; the top if not named.")
 ]
 CriterionOption = Annotated[
-    str | None, typer.Option("--criterion", help="By which of the offer's criteria; the strictest if not given.")
+    str | None, Option("--criterion", help="By which of the offer's criteria; the strictest if not given.")
 ]
-KeyOption = Annotated[Path, typer.Option("--key", metavar="NAME.key", help="Your own key, to sign with.")]
-OutOption = Annotated[Path, typer.Option("--out", metavar="FILE", help="File to write.")]
+KeyOption = Annotated[Path, Option("--key", metavar="NAME.key", help="Your own key, to sign with.")]
+OutOption = Annotated[Path, Option("--out", metavar="FILE", help="File to write.")]
 
 
-@app.command("keys")
 def keys(
-    name: Annotated[Path, typer.Argument(metavar="NAME", help="NAME.key is yours alone, NAME.pub for everybody.")],
+    name: Annotated[Path, Argument(metavar="NAME", help="NAME.key is yours alone, NAME.pub for everybody.")],
     json: JsonFlag = False,
 ) -> None:
     """Make a key pair to sign with.
@@ -57,20 +42,19 @@ def keys(
     show(Answer(result), json=json)
 
 
-@app.command("try")
 @reads_tables
 def try_levels(
     file: OfferArgument,
     levels: LevelsOption = None,
     criterion: CriterionOption = None,
     data: Annotated[
-        Path | None, typer.Option("--data", metavar="FILE", help="Your own table, to see where it connects.")
+        Path | None, Option("--data", metavar="FILE", help="Your own table, to see where it connects.")
     ] = None,
     columns: Annotated[
         list[str] | None,
-        typer.Option("--columns", metavar="A=MINE", help="Your column for one of theirs; those of one name otherwise."),
+        Option("--columns", metavar="A=MINE", help="Your column for one of theirs; those of one name otherwise."),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Nodes to list, fewest classes first.")] = LISTED,
+    limit: Annotated[int, Option("--limit", min=1, help="Nodes to list, fewest classes first.")] = LISTED,
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
@@ -143,13 +127,12 @@ def _connected(ways: list[dict[str, Any]]) -> list[Rows]:
     return [Rows(["attribute", "level", "your column", "values", "coverage", "connects"], rows)] if ways else []
 
 
-@app.command("request")
 def request(
     file: OfferArgument,
-    levels: Annotated[list[str], typer.Option("--levels", metavar="A=1,B=2", help="Level of each column you need.")],
+    levels: Annotated[list[str], Option("--levels", metavar="A=1,B=2", help="Level of each column you need.")],
     key: KeyOption,
-    user: Annotated[str, typer.Option("--user", help="Who asks.")],
-    purpose: Annotated[str, typer.Option("--purpose", help="What for.")],
+    user: Annotated[str, Option("--user", help="Who asks.")],
+    purpose: Annotated[str, Option("--purpose", help="What for.")],
     out: OutOption,
     criterion: CriterionOption = None,
     force: ForceOption = False,
@@ -177,12 +160,11 @@ def request(
     show(Answer(result), json=json)
 
 
-@app.command("approve")
 def approve(
-    file: Annotated[Path, typer.Argument(metavar="REQUEST", help="The file of a request.")],
+    file: Annotated[Path, Argument(metavar="REQUEST", help="The file of a request.")],
     key: KeyOption,
     out: OutOption,
-    deny: Annotated[bool, typer.Option("--deny", help="Say no instead.")] = False,
+    deny: Annotated[bool, Option("--deny", help="Say no instead.")] = False,
     force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
@@ -201,26 +183,23 @@ def approve(
     show(Answer(result), json=json)
 
 
-@app.command("verify")
 def verify(
     path: Annotated[
         Path,
-        typer.Argument(metavar="PATH", help="An offer, or the folder of a desk, with its private half or without."),
+        Argument(metavar="PATH", help="An offer, or the folder of a desk, with its private half or without."),
     ],
-    key: Annotated[
-        Path | None, typer.Option("--key", metavar="NAME.pub", help="The key that must have signed it.")
-    ] = None,
+    key: Annotated[Path | None, Option("--key", metavar="NAME.pub", help="The key that must have signed it.")] = None,
     answer: Annotated[
-        Path | None, typer.Option("--answer", metavar="FILE", help="An answer, to hold against a public log.")
+        Path | None, Option("--answer", metavar="FILE", help="An answer, to hold against a public log.")
     ] = None,
     request: Annotated[
-        Path | None, typer.Option("--request", metavar="FILE", help="The request that the answer must be to.")
+        Path | None, Option("--request", metavar="FILE", help="The request that the answer must be to.")
     ] = None,
     release: Annotated[
-        Path | None, typer.Option("--release", metavar="FILE", help="The release that must have come with it.")
+        Path | None, Option("--release", metavar="FILE", help="The release that must have come with it.")
     ] = None,
     log: Annotated[
-        Path | None, typer.Option("--log", metavar="FILE", help="The public log that the answer is held against.")
+        Path | None, Option("--log", metavar="FILE", help="The public log that the answer is held against.")
     ] = None,
     json: JsonFlag = False,
 ) -> None:
@@ -251,11 +230,10 @@ def verify(
     show(Answer(result | {"is_good": True}, [Facts(result)]), json=json)
 
 
-@app.command("watch")
 def watch(
-    files: Annotated[list[Path], typer.Argument(metavar="OFFER…", help="Files of offers.")],
+    files: Annotated[list[Path], Argument(metavar="OFFER…", help="Files of offers.")],
     release: Annotated[
-        Path | None, typer.Option("--release", metavar="FILE", help="A release to hold against the first offer.")
+        Path | None, Option("--release", metavar="FILE", help="A release to hold against the first offer.")
     ] = None,
     levels: LevelsOption = None,
     json: JsonFlag = False,

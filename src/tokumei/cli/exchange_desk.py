@@ -6,20 +6,21 @@ import time
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+import click
 
 from tokumei.cli.options import DeskOption, ForceOption, ProviderKeyOption
 from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.parameters import Argument, Option
 from tokumei.core.result import Answer, Facts, Rows, Section
 
 
 def answer(
-    file: Annotated[Path, typer.Argument(metavar="REQUEST", help="The file of a request.")],
+    file: Annotated[Path, Argument(metavar="REQUEST", help="The file of a request.")],
     desk: DeskOption,
     key: ProviderKeyOption,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the answer and the release.")],
+    out: Annotated[Path, Option("--out", metavar="DIR", help="Folder for the answer and the release.")],
     approval: Annotated[
-        list[Path] | None, typer.Option("--approval", metavar="FILE", help="The approval of a second person.")
+        list[Path] | None, Option("--approval", metavar="FILE", help="The approval of a second person.")
     ] = None,
     force: ForceOption = False,
     json: JsonFlag = False,
@@ -56,21 +57,17 @@ def answer(
 def serve_requests(
     desk: DeskOption,
     key: ProviderKeyOption,
-    inbox: Annotated[
-        Path | None, typer.Option("--inbox", metavar="DIR", help="Where requests and approvals arrive.")
-    ] = None,
-    outbox: Annotated[
-        Path | None, typer.Option("--outbox", metavar="DIR", help="Where answers and releases go.")
-    ] = None,
+    inbox: Annotated[Path | None, Option("--inbox", metavar="DIR", help="Where requests and approvals arrive.")] = None,
+    outbox: Annotated[Path | None, Option("--outbox", metavar="DIR", help="Where answers and releases go.")] = None,
     server: Annotated[
-        str | None, typer.Option("--server", metavar="URL", help="A platform, instead of the two folders.")
+        str | None, Option("--server", metavar="URL", help="A platform, instead of the two folders.")
     ] = None,
     token_file: Annotated[
         Path | None,
-        typer.Option("--token-file", metavar="FILE", help="Your token there, if you did not log in."),
+        Option("--token-file", metavar="FILE", help="Your token there, if you did not log in."),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="Answer what is there and end.")] = False,
-    seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How often to look.")] = 5.0,
+    once: Annotated[bool, Option("--once", help="Answer what is there and end.")] = False,
+    seconds: Annotated[float, Option("--seconds", min=0.1, help="How often to look.")] = 5.0,
     json: JsonFlag = False,
 ) -> None:
     """Answer all requests that arrive in a folder or on a platform; the table never leaves this machine.
@@ -90,7 +87,7 @@ def serve_requests(
     def tell(outgoing: Outgoing) -> None:
         outcomes[outgoing.name] = outgoing.outcome
         if not json:
-            typer.echo(f"{outgoing.name}: {outgoing.outcome}")
+            click.echo(f"{outgoing.name}: {outgoing.outcome}")
 
     while True:
         try:
@@ -100,7 +97,7 @@ def serve_requests(
             if once:
                 raise
             # It may come back; what it did not get is sent then.
-            typer.echo(str(error), err=True)
+            click.echo(str(error), err=True)
         if once:
             break
         time.sleep(seconds)
@@ -114,8 +111,8 @@ def serve_requests(
 def learn(
     desk: DeskOption,
     key: ProviderKeyOption,
-    tighten: Annotated[bool, typer.Option("--tighten", help="Publish a steeper formula, if one is needed.")] = False,
-    refit: Annotated[bool, typer.Option("--refit", help="Publish a power law drawn anew from what is out.")] = False,
+    tighten: Annotated[bool, Option("--tighten", help="Publish a steeper formula, if one is needed.")] = False,
+    refit: Annotated[bool, Option("--refit", help="Publish a power law drawn anew from what is out.")] = False,
     json: JsonFlag = False,
 ) -> None:
     """Show how the formula did on the nodes that were counted, and make it steeper after a promise that failed.
@@ -185,7 +182,7 @@ def learn(
 
 def disclose(
     desk: DeskOption,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Markdown page to write.")] = None,
+    out: Annotated[Path | None, Option("--out", metavar="FILE", help="Markdown page to write.")] = None,
     force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
@@ -207,7 +204,7 @@ def disclose(
             write_text(drafts["--out"], text)
     if out is None and not json:
         # Markdown is for a file or a pipe: it is given as it is.
-        typer.echo(text, nl=False)
+        click.echo(text, nl=False)
         return
     show(Answer(disclosure(made, signed.key, links), [Facts({"out": str(out)})]), json=json)
 

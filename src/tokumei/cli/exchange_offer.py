@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
+import click
 
 from tokumei.cli.options import (
     CautionOption,
@@ -21,6 +21,7 @@ from tokumei.cli.options import (
     reads_tables,
 )
 from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.parameters import Argument, Option
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
 from tokumei.core.text import Text
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -48,13 +49,13 @@ NOT_COMPARED = (
 @reads_tables
 def offer(
     file: SourceArgument,
-    qi: Annotated[str, typer.Option("--qi", metavar="A,B,…", help="The quasi-identifiers.")],
-    desk: Annotated[Path, typer.Option("--desk", metavar="DIR", help="Folder to make for the offer.")],
+    qi: Annotated[str, Option("--qi", metavar="A,B,…", help="The quasi-identifiers.")],
+    desk: Annotated[Path, Option("--desk", metavar="DIR", help="Folder to make for the offer.")],
     key: ProviderKeyOption,
-    name: Annotated[str, typer.Option("--name", help="What the offer is called.")],
+    name: Annotated[str, Option("--name", help="What the offer is called.")],
     hierarchies: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--hierarchies",
             metavar="DIR",
             help="Folder with one hierarchy file for each column; made where none is given and nobody is told by them.",
@@ -62,55 +63,51 @@ def offer(
     ] = None,
     criterion: Annotated[
         list[str] | None,
-        typer.Option(
-            "--criterion", help="cheo-trusted-recipient, cheo-public-release, cheo-breach, NAME=K or NAME=RISK."
-        ),
+        Option("--criterion", help="cheo-trusted-recipient, cheo-public-release, cheo-breach, NAME=K or NAME=RISK."),
     ] = None,
-    k: Annotated[int, typer.Option("--k", min=2, help="The k of the criterion 'own', if no other is given.")] = 10,
+    k: Annotated[int, Option("--k", min=2, help="The k of the criterion 'own', if no other is given.")] = 10,
     method: Annotated[
         str,
-        typer.Option("--method", help="What is published: power-law, a formula; or margins, how many have each value."),
+        Option("--method", help="What is published: power-law, a formula; or margins, how many have each value."),
     ] = "power-law",
-    epsilon: Annotated[
-        float, typer.Option("--epsilon", min=1e-6, help="Of the power law's noise: less hides more.")
-    ] = 1.0,
+    epsilon: Annotated[float, Option("--epsilon", min=1e-6, help="Of the power law's noise: less hides more.")] = 1.0,
     table: Annotated[
         list[str] | None,
-        typer.Option("--table", metavar="A=1,B=2", help="With margins: a two-way table at these levels."),
+        Option("--table", metavar="A=1,B=2", help="With margins: a two-way table at these levels."),
     ] = None,
     levels: Annotated[
-        list[str] | None, typer.Option("--levels", metavar="A=1,B=2", help="Levels of the first release.")
+        list[str] | None, Option("--levels", metavar="A=1,B=2", help="Levels of the first release.")
     ] = None,
     carry: Annotated[
-        str | None, typer.Option("--carry", metavar="A,B,…", help="Sensitive columns that go along, but never first.")
+        str | None, Option("--carry", metavar="A,B,…", help="Sensitive columns that go along, but never first.")
     ] = None,
     l: Annotated[  # noqa: E741 - the name that the field uses.
-        int, typer.Option("--l", min=2, help="Fewest different values of a carried column in a class.")
+        int, Option("--l", min=2, help="Fewest different values of a carried column in a class.")
     ] = 2,
     t: Annotated[
-        float | None, typer.Option("--t", min=0, max=1, help="Most that a class's values may differ from the table's.")
+        float | None, Option("--t", min=0, max=1, help="Most that a class's values may differ from the table's.")
     ] = None,
     recipient: Annotated[
         list[str] | None,
-        typer.Option("--recipient", metavar="NAME=FILE.pub:CRITERION", help="A user whom you know, by their key."),
+        Option("--recipient", metavar="NAME=FILE.pub:CRITERION", help="A user whom you know, by their key."),
     ] = None,
     person: Annotated[
-        str | None, typer.Option("--person", metavar="A", help="Column that names people, to know them again.")
+        str | None, Option("--person", metavar="A", help="Column that names people, to know them again.")
     ] = None,
     other_people: Annotated[
-        bool, typer.Option("--other-people", help="Nobody in the table was ever offered with this key.")
+        bool, Option("--other-people", help="Nobody in the table was ever offered with this key.")
     ] = False,
     tighten_every: Annotated[
-        int, typer.Option("--tighten-every", min=1, help="After how many answers the formula may get steeper.")
+        int, Option("--tighten-every", min=1, help="After how many answers the formula may get steeper.")
     ] = 10,
     rule: RuleOption = "low",
     largest: LargestOption = None,
     n_nodes: NNodesOption = None,
     caution: CautionOption = None,
-    discretion: Annotated[bool, typer.Option("--discretion", help="Take requests where k may hold, too.")] = False,
+    discretion: Annotated[bool, Option("--discretion", help="Take requests where k may hold, too.")] = False,
     vet: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--vet/--no-vet",
             help="Hold the formula against all nodes beforehand. Without it nodes near the edge fail in about 27%, and "
             "half of all nodes there are refused by lot, so that a refusal does not tell.",
@@ -118,18 +115,18 @@ def offer(
     ] = True,
     lots: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--lots", metavar="A,D", help="Shares refused by lot, of what is allowed and at discretion; else measured."
         ),
     ] = None,
-    approvals: Annotated[int, typer.Option("--approvals", min=0, help="How many others must agree to an answer.")] = 0,
+    approvals: Annotated[int, Option("--approvals", min=0, help="How many others must agree to an answer.")] = 0,
     approver: Annotated[
-        list[Path] | None, typer.Option("--approver", metavar="NAME.pub", help="Key of one who may agree.")
+        list[Path] | None, Option("--approver", metavar="NAME.pub", help="Key of one who may agree.")
     ] = None,
-    provider: Annotated[str, typer.Option("--provider", help="Who offers.")] = "",
-    purpose: Annotated[str, typer.Option("--purpose", help="For which use.")] = "",
-    terms: Annotated[str, typer.Option("--terms", help="On which terms.")] = "",
-    summary: Annotated[str, typer.Option("--summary", help="What the people in the data are told.")] = "",
+    provider: Annotated[str, Option("--provider", help="Who offers.")] = "",
+    purpose: Annotated[str, Option("--purpose", help="For which use.")] = "",
+    terms: Annotated[str, Option("--terms", help="On which terms.")] = "",
+    summary: Annotated[str, Option("--summary", help="What the people in the data are told.")] = "",
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
@@ -226,12 +223,12 @@ def _offered(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def attack(
-    desk: Annotated[Path, typer.Argument(metavar="DESK", help="The folder of a desk, or of its public half.")],
+    desk: Annotated[Path, Argument(metavar="DESK", help="The folder of a desk, or of its public half.")],
     against: Annotated[
         Path | None,
-        typer.Option("--against", metavar="DESK2", help="Another desk, of the same table or one that grew."),
+        Option("--against", metavar="DESK2", help="Another desk, of the same table or one that grew."),
     ] = None,
-    most: Annotated[int, typer.Option("--most", min=1, help="Integer programs to solve at most.")] = 2_000,
+    most: Annotated[int, Option("--most", min=1, help="Integer programs to solve at most.")] = 2_000,
     json: JsonFlag = False,
 ) -> None:
     """Show what all that is public proves: the smallest class that follows, and of whom; exit code 1 if there is one.
@@ -261,14 +258,14 @@ def attack(
     parts.append(Facts(facts | {"proven below k": len(found.proven), "left open": found.n_open}))
     show(Answer(found.as_dict(), parts), json=json)
     if found.proven:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def admit(
     desk: DeskOption,
     key: ProviderKeyOption,
     recipient: Annotated[
-        list[str], typer.Option("--recipient", metavar="NAME=FILE.pub:CRITERION", help="A user whom you know.")
+        list[str], Option("--recipient", metavar="NAME=FILE.pub:CRITERION", help="A user whom you know.")
     ],
     json: JsonFlag = False,
 ) -> None:

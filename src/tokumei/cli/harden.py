@@ -5,9 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from typer.core import TyperGroup
-
 from tokumei.cli.history import OriginalOption, OutFormatOption, item_file
 from tokumei.cli.options import (
     DrawOption,
@@ -20,6 +17,7 @@ from tokumei.cli.options import (
     reads_tables,
 )
 from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.parameters import Option
 from tokumei.cli.releases import (
     InOrderOption,
     KnownOption,
@@ -42,64 +40,42 @@ if TYPE_CHECKING:
     from tokumei.data.table import Table
     from tokumei.tasks.harden_table import HardenedTable
 
-HISTORY = "history"
 
-
-class HistoryUnlessNamed(TyperGroup):
-    """A group whose options without a command are those of `history`, the only kind there was at first."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the name of the command before options that stand without one."""
-        if args and args[0].startswith("-") and args[0] not in ctx.help_option_names:
-            args = [HISTORY, *args]
-        return super().parse_args(ctx, args)
-
-
-app = typer.Typer(
-    help="Change a release no more than needed for no attack to find more than is allowed.",
-    no_args_is_help=True,
-    cls=HistoryUnlessNamed,
-)
-
-
-@app.command(HISTORY)
 @reads_histories
 def harden(
     original: OriginalOption,
     bound: Annotated[
-        float, typer.Option("--bound", metavar="0.25", help="Largest share of customers that any attack may find.")
+        float, Option("--bound", metavar="0.25", help="Largest share of customers that any attack may find.")
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="OUT", help="The hardened release, row for row.")],
+    out: Annotated[Path, Option("--out", metavar="OUT", help="The hardened release, row for row.")],
     release: Annotated[
-        Path | None, typer.Option("--release", metavar="A", help="The release, row for row; not published yet.")
+        Path | None, Option("--release", metavar="A", help="The release, row for row; not published yet.")
     ] = None,
     pipeline: Annotated[
-        Path | None, typer.Option("--pipeline", metavar="FILE.toml", help="Make the release first, by these methods.")
+        Path | None, Option("--pipeline", metavar="FILE.toml", help="Make the release first, by these methods.")
     ] = None,
     published: Annotated[
-        Path | None, typer.Option("--published", metavar="S", help="Also write the rows left, shuffled.")
+        Path | None, Option("--published", metavar="S", help="Also write the rows left, shuffled.")
     ] = None,
     truth: Annotated[
-        Path | None, typer.Option("--truth", metavar="F", help="Also write who is who, to judge attacks by.")
+        Path | None, Option("--truth", metavar="F", help="Also write who is who, to judge attacks by.")
     ] = None,
     knowledge: KnowledgeOption = None,
     draw: DrawOption = "contest",
-    draws: Annotated[int, typer.Option("--draws", min=1, help="How often knowledge is drawn; all must hold.")] = 1,
+    draws: Annotated[int, Option("--draws", min=1, help="How often knowledge is drawn; all must hold.")] = 1,
     attacks: Annotated[
-        str | None, typer.Option("--attacks", metavar="A,B,…", help="Which attacks; all that can work if not given.")
+        str | None, Option("--attacks", metavar="A,B,…", help="Which attacks; all that can work if not given.")
     ] = None,
     minutes: MinutesOption = None,
     changes: Annotated[
         str | None,
-        typer.Option(
-            "--changes", metavar="A,B,…", help="Some of widen, delete, re-pseudonymize, permute; all if not given."
-        ),
+        Option("--changes", metavar="A,B,…", help="Some of widen, delete, re-pseudonymize, permute; all if not given."),
     ] = None,
     sample: SampleOption = None,
     hierarchy: ItemHierarchyOption = None,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", min=0, help="The same seed gives the same release; a secret one is drawn if not given."),
+        Option("--seed", min=0, help="The same seed gives the same release; a secret one is drawn if not given."),
     ] = None,
     out_format: OutFormatOption = None,
     force: ForceOption = False,
@@ -142,36 +118,35 @@ def harden(
     show(done.written_to(out), json=json)
 
 
-@app.command("table")
 @reads_tables
 def harden_table(
     release: ReleaseOption,
     qi: QiOption,
     bound: Annotated[
         float,
-        typer.Option("--bound", metavar="0.05", help="Largest share that any attack may find beyond what is blind."),
+        Option("--bound", metavar="0.05", help="Largest share that any attack may find beyond what is blind."),
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="OUT", help="The hardened release.")],
+    out: Annotated[Path, Option("--out", metavar="OUT", help="The hardened release.")],
     original: PeopleOption = None,
     attacks: Annotated[
-        str | None, typer.Option("--attacks", metavar="A,B,…", help="Which attacks; all that can work if not given.")
+        str | None, Option("--attacks", metavar="A,B,…", help="Which attacks; all that can work if not given.")
     ] = None,
     changes: Annotated[
         str | None,
-        typer.Option("--changes", metavar="A,B,…", help="Some of snap, widen, merge, suppress; all if not given."),
+        Option("--changes", metavar="A,B,…", help="Some of snap, widen, merge, suppress; all if not given."),
     ] = None,
     suppress: Annotated[
-        float, typer.Option("--suppress", metavar="P", help="Share of the released rows that may be left out.")
+        float, Option("--suppress", metavar="P", help="Share of the released rows that may be left out.")
     ] = 0.05,
     interval: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--interval/--no-interval",
             help="Hold the upper end of each 95 % interval against the bound, or the share that was found.",
         ),
     ] = True,
     minutes: Annotated[
-        float | None, typer.Option("--minutes", metavar="M", help="End the search after so long, with the best it has.")
+        float | None, Option("--minutes", metavar="M", help="End the search after so long, with the best it has.")
     ] = None,
     sensitive: SensitiveOption = None,
     known: KnownOption = None,
@@ -185,7 +160,7 @@ def harden_table(
     method_set: MethodSetOption = None,
     k: KOption = None,
     out_rows: Annotated[
-        Path | None, typer.Option("--out-rows", metavar="FILE", help="Also write the row of X behind each row left.")
+        Path | None, Option("--out-rows", metavar="FILE", help="Also write the row of X behind each row left.")
     ] = None,
     force: ForceOption = False,
     seed: SeedOption = 1,

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from tokumei.cli.options import (
     EngineOption,
     ForceOption,
@@ -18,61 +16,59 @@ from tokumei.cli.options import (
     reads_histories,
 )
 from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
-measure_app = typer.Typer(help="Measure what use of a release is left.", no_args_is_help=True)
-attack_app = typer.Typer(help="Attack a release.", no_args_is_help=True)
-
 SetOption = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the method; repeatable.")
+    list[str] | None, Option("--set", metavar="NAME=VALUE", help="An option of the method; repeatable.")
 ]
 OutFormatOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--out-format",
         metavar="FORMAT",
         help="table, or a contest's such as pwscup2017; if not given, as it was read where that form has releases of "
         "this kind, else a table.",
     ),
 ]
-OriginalOption = Annotated[Path, typer.Option("--original", metavar="T", help="The original history.")]
-ReleaseOption = Annotated[Path, typer.Option("--release", metavar="A", help="The release, row for row.")]
+OriginalOption = Annotated[Path, Option("--original", metavar="T", help="The original history.")]
+ReleaseOption = Annotated[Path, Option("--release", metavar="A", help="The release, row for row.")]
 
 
 @reads_histories
 def anonymize_history(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A history: a table with a header, or T of a contest.")],
-    out: Annotated[Path, typer.Option("--out", metavar="OUT", help="The release, row for row, deleted rows too.")],
-    method: Annotated[str | None, typer.Option("--method", help="See 'tokumei parts history-anonymizer'.")] = None,
+    file: Annotated[Path, Argument(metavar="FILE", help="A history: a table with a header, or T of a contest.")],
+    out: Annotated[Path, Option("--out", metavar="OUT", help="The release, row for row, deleted rows too.")],
+    method: Annotated[str | None, Option("--method", help="See 'tokumei parts history-anonymizer'.")] = None,
     options: SetOption = None,
     pipeline: Annotated[
-        Path | None, typer.Option("--pipeline", metavar="FILE.toml", help="Several methods, one after the other.")
+        Path | None, Option("--pipeline", metavar="FILE.toml", help="Several methods, one after the other.")
     ] = None,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", min=0, help="The same seed gives the same release; a secret one is drawn if not given."),
+        Option("--seed", min=0, help="The same seed gives the same release; a secret one is drawn if not given."),
     ] = None,
     published: Annotated[
-        Path | None, typer.Option("--published", metavar="S", help="Also write the rows left, shuffled.")
+        Path | None, Option("--published", metavar="S", help="Also write the rows left, shuffled.")
     ] = None,
     truth: Annotated[
-        Path | None, typer.Option("--truth", metavar="F", help="Also write who is who, to judge attacks by.")
+        Path | None, Option("--truth", metavar="F", help="Also write who is who, to judge attacks by.")
     ] = None,
     out_format: OutFormatOption = None,
     carry: Annotated[
         str | None,
-        typer.Option("--carry", metavar="A,B,…", help="Further columns to release as they are; others are left out."),
+        Option("--carry", metavar="A,B,…", help="Further columns to release as they are; others are left out."),
     ] = None,
     hierarchy: ItemHierarchyOption = None,
     carry_anyway: Annotated[
-        bool, typer.Option("--carry-anyway", help="Carry columns even if they single customers out.")
+        bool, Option("--carry-anyway", help="Carry columns even if they single customers out.")
     ] = False,
     engine: EngineOption = "local",
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="On an engine: say how many passes, memory and time it would take, and end."),
+        Option("--dry-run", help="On an engine: say how many passes, memory and time it would take, and end."),
     ] = False,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
@@ -164,21 +160,18 @@ def _plan(
     show(plan_history(file, steps, engine=engine, reading=reading, published=published), json=json)
 
 
-@measure_app.command("history")
 @reads_histories
 def measure_history(
     original: OriginalOption,
     release: ReleaseOption,
-    measures: Annotated[
-        str | None, typer.Option("--measures", metavar="A,B,…", help="Only these; all if not given.")
-    ] = None,
+    measures: Annotated[str | None, Option("--measures", metavar="A,B,…", help="Only these; all if not given.")] = None,
     master: Annotated[
         Path | None,
-        typer.Option("--master", metavar="M", help="The customers' sex, birth, country, for measures of buyers."),
+        Option("--master", metavar="M", help="The customers' sex, birth, country, for measures of buyers."),
     ] = None,
     options: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--set",
             metavar="NAME=VALUE",
             help="An option of the one measure asked for, or MEASURE.NAME=VALUE; several values, with commas, measure "
@@ -187,11 +180,11 @@ def measure_history(
     ] = None,
     draws: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--draws", min=1, help="Draw values so often from a release with ranges and sets, and measure their use."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="What --draws draws by.")] = 1,
+    seed: Annotated[int, Option("--seed", min=0, help="What --draws draws by.")] = 1,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
@@ -212,35 +205,32 @@ def measure_history(
     show(done, json=json)
 
 
-@attack_app.command("history")
 @reads_histories
 def attack_history(
     attack: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="See 'tokumei parts history-attack'; with --threat, if given.")
+        str | None, Argument(metavar="[NAME]", help="See 'tokumei parts history-attack'; with --threat, if given.")
     ] = None,
     knowledge: Annotated[
-        Path | None, typer.Option("--knowledge", metavar="T25", help="The purchases that are known.")
+        Path | None, Option("--knowledge", metavar="T25", help="The purchases that are known.")
     ] = None,
     release: Annotated[
-        Path | None, typer.Option("--release", metavar="S", help="What was published; with --threat, row for row.")
+        Path | None, Option("--release", metavar="S", help="What was published; with --threat, row for row.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", metavar="Fh", help="The guesses, a line a customer.")] = None,
+    out: Annotated[Path | None, Option("--out", metavar="Fh", help="The guesses, a line a customer.")] = None,
     master: Annotated[
-        Path | None, typer.Option("--master", metavar="M", help="All customers; those known to buy if not given.")
+        Path | None, Option("--master", metavar="M", help="All customers; those known to buy if not given.")
     ] = None,
-    truth: Annotated[
-        Path | None, typer.Option("--truth", metavar="F", help="Who is who: judge the guesses at once.")
-    ] = None,
+    truth: Annotated[Path | None, Option("--truth", metavar="F", help="Who is who: judge the guesses at once.")] = None,
     options: SetOption = None,
     threat: Annotated[
         str | None,
-        typer.Option("--threat", metavar="NAME", help="Who attacks: neighbor, spouse, data-broker, rivals or insider."),
+        Option("--threat", metavar="NAME", help="Who attacks: neighbor, spouse, data-broker, rivals or insider."),
     ] = None,
     original: Annotated[
-        Path | None, typer.Option("--original", metavar="T", help="The original, of which a threat knows some.")
+        Path | None, Option("--original", metavar="T", help="The original, of which a threat knows some.")
     ] = None,
-    draws: Annotated[int, typer.Option("--draws", min=1, help="How often a threat's knowledge is drawn.")] = 3,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="What a threat's knowledge is drawn by.")] = 1,
+    draws: Annotated[int, Option("--draws", min=1, help="How often a threat's knowledge is drawn.")] = 3,
+    seed: Annotated[int, Option("--seed", min=0, help="What a threat's knowledge is drawn by.")] = 1,
     hierarchy: ItemHierarchyOption = None,
     out_format: OutFormatOption = None,
     engine: EngineOption = "local",
@@ -336,19 +326,19 @@ def _attack_as(
 
 @reads_histories
 def judge(
-    guess: Annotated[Path, typer.Argument(metavar="Fh", help="The guesses: by customer, by pseudonym, or by row.")],
-    truth: Annotated[Path, typer.Option("--truth", metavar="F", help="Who is who.")],
+    guess: Annotated[Path, Argument(metavar="Fh", help="The guesses: by customer, by pseudonym, or by row.")],
+    truth: Annotated[Path, Option("--truth", metavar="F", help="Who is who.")],
     published: Annotated[
         Path | None,
-        typer.Option("--published", metavar="S", help="What was published: also judge purchase by purchase."),
+        Option("--published", metavar="S", help="What was published: also judge purchase by purchase."),
     ] = None,
     p: Annotated[
         str | None,
-        typer.Option("--p", metavar="CHANCE", help="Of a generalized release: chance of a right guess allowed, 1/3."),
+        Option("--p", metavar="CHANCE", help="Of a generalized release: chance of a right guess allowed, 1/3."),
     ] = None,
     alpha: Annotated[
         str | None,
-        typer.Option("--alpha", metavar="LEVEL", help="Of a generalized release: level of the test, 0.01/20."),
+        Option("--alpha", metavar="LEVEL", help="Of a generalized release: level of the test, 0.01/20."),
     ] = None,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
@@ -367,26 +357,26 @@ def judge(
 
 @reads_histories
 def knowledge(
-    file: Annotated[Path, typer.Argument(metavar="T", help="The history whose customers are looked for.")],
+    file: Annotated[Path, Argument(metavar="T", help="The history whose customers are looked for.")],
     release: Annotated[
-        Path | None, typer.Option("--release", metavar="A", help="Look for them in this release instead.")
+        Path | None, Option("--release", metavar="A", help="Look for them in this release instead.")
     ] = None,
     weight: Annotated[
         str,
-        typer.Option(
+        Option(
             "--weight",
             metavar="baskets|rows|usual",
             help="What share meets a piece of knowledge: of baskets, of rows, or of rows where an item is known.",
         ),
     ] = "usual",
     unicity: Annotated[
-        bool, typer.Option("--unicity", help="Show instead how many known purchases single customers out.")
+        bool, Option("--unicity", help="Show instead how many known purchases single customers out.")
     ] = False,
-    points: Annotated[int, typer.Option("--points", min=1, help="With --unicity: the most purchases known.")] = 10,
-    draws: Annotated[int, typer.Option("--draws", min=1, help="With --unicity: how often they are drawn.")] = 5,
+    points: Annotated[int, Option("--points", min=1, help="With --unicity: the most purchases known.")] = 10,
+    draws: Annotated[int, Option("--draws", min=1, help="With --unicity: how often they are drawn.")] = 5,
     seed: SeedOption = 0,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE.html", help="Write a page with the table and a figure.")
+        Path | None, Option("--out", metavar="FILE.html", help="Write a page with the table and a figure.")
     ] = None,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,

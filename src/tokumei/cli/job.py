@@ -11,15 +11,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from tokumei.cli.options import ForceOption, reads_histories
 from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
+from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError, MissingExtra
 from tokumei.core.result import Answer
 from tokumei.data.files.reading import AS_IT_IS, Reading
-
-app = typer.Typer(help="Job files: from raw data to a dossier.", no_args_is_help=True)
 
 
 class Kind(StrEnum):
@@ -29,12 +28,11 @@ class Kind(StrEnum):
     HISTORY = "history"
 
 
-@app.command("new")
 @reads_histories
 def new(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to anonymize: CSV, Parquet or Excel.")],
-    out: Annotated[Path, typer.Option("--out", metavar="JOB.toml", help="The job file to write.")],
-    kind: Annotated[Kind, typer.Option("--kind", help="A table of people or a purchase history.")] = Kind.TABLE,
+    file: Annotated[Path, Argument(metavar="FILE", help="The file to anonymize: CSV, Parquet or Excel.")],
+    out: Annotated[Path, Option("--out", metavar="JOB.toml", help="The job file to write.")],
+    kind: Annotated[Kind, Option("--kind", help="A table of people or a purchase history.")] = Kind.TABLE,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
@@ -64,15 +62,11 @@ def new(
 
 
 def run(
-    file: Annotated[Path, typer.Argument(metavar="JOB.toml", help="The job file.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Folder for the release and the dossier.")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check the job and list its steps; write nothing.")
-    ] = False,
+    file: Annotated[Path, Argument(metavar="JOB.toml", help="The job file.")],
+    out: Annotated[Path | None, Option("--out", metavar="DIR", help="Folder for the release and the dossier.")] = None,
+    dry_run: Annotated[bool, Option("--dry-run", help="Check the job and list its steps; write nothing.")] = False,
     sign: Annotated[
-        Path | None, typer.Option("--sign", metavar="ME.key", help="Sign the dossier by a key of 'exchange keys'.")
+        Path | None, Option("--sign", metavar="ME.key", help="Sign the dossier by a key of 'exchange keys'.")
     ] = None,
     force: ForceOption = False,
     json: JsonFlag = False,
@@ -102,13 +96,13 @@ def run(
         done = run_job(job, out, force=force)
     show(done, json=json)
     if not done.holds:
-        raise typer.Exit(EXIT_CHECK_FAILED)
+        raise click.exceptions.Exit(EXIT_CHECK_FAILED)
 
 
 def verify(
-    file: Annotated[Path, typer.Argument(metavar="DOSSIER.json", help="The dossier of a job.")],
+    file: Annotated[Path, Argument(metavar="DOSSIER.json", help="The dossier of a job.")],
     key: Annotated[
-        Path | None, typer.Option("--key", metavar="NAME.pub", help="Whoever must have signed it, by the public key.")
+        Path | None, Option("--key", metavar="NAME.pub", help="Whoever must have signed it, by the public key.")
     ] = None,
     json: JsonFlag = False,
 ) -> None:
@@ -125,7 +119,7 @@ def verify(
         found = verify_dossier(file, key=None if key is None else read_public(key))
     show(found, json=json)
     if not found.holds:
-        raise typer.Exit(EXIT_CHECK_FAILED)
+        raise click.exceptions.Exit(EXIT_CHECK_FAILED)
 
 
 LOOPBACK = "127.0.0.1"
@@ -135,15 +129,15 @@ LARGE = str(4 * 1024**3)
 
 def studio(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="The file to begin with: CSV, Parquet or Excel.")
+        Path | None, Argument(metavar="[FILE]", help="The file to begin with: CSV, Parquet or Excel.")
     ] = None,
-    kind: Annotated[Kind, typer.Option("--kind", help="A table of people or a purchase history.")] = Kind.TABLE,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Where it listens; 0 takes any free one.")] = 0,
+    kind: Annotated[Kind, Option("--kind", help="A table of people or a purchase history.")] = Kind.TABLE,
+    port: Annotated[int, Option("--port", min=0, max=65535, help="Where it listens; 0 takes any free one.")] = 0,
     data: Annotated[
         Path | None,
-        typer.Option("--data", metavar="DIR", help="Where it keeps files. [default: ~/.local/share/tokumei-studio]"),
+        Option("--data", metavar="DIR", help="Where it keeps files. [default: ~/.local/share/tokumei-studio]"),
     ] = None,
-    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
+    browser: Annotated[bool, Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
 ) -> None:
     """Open the workbench in the browser: mark columns, see the risk, protect, take a release home.
 
@@ -169,7 +163,7 @@ def studio(
 
     def show(url: str) -> None:
         address = url.rstrip("/") + link
-        typer.echo(f"The workbench is at {address}  (the link works once; Ctrl-C ends it)")
+        click.echo(f"The workbench is at {address}  (the link works once; Ctrl-C ends it)")
         if browser:
             webbrowser.open(address)
 

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+import click
 
 from tokumei.cli.options import (
     CautionOption,
@@ -27,6 +27,7 @@ from tokumei.cli.options import (
     reads_tables,
 )
 from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
+from tokumei.cli.parameters import Option
 from tokumei.cli.request import HierarchyOption, asks, hierarchies_of
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer
@@ -37,10 +38,8 @@ from tokumei.tasks.request import Requirements
 @reads_tables
 def inspect(
     file: SourceArgument,
-    out: Annotated[Path | None, typer.Option("--out", metavar="PAGE.html", help="Write one page with figures.")] = None,
-    job: Annotated[
-        Path | None, typer.Option("--job", metavar="JOB.toml", help="Write a job file to edit and run.")
-    ] = None,
+    out: Annotated[Path | None, Option("--out", metavar="PAGE.html", help="Write one page with figures.")] = None,
+    job: Annotated[Path | None, Option("--job", metavar="JOB.toml", help="Write a job file to edit and run.")] = None,
     seed: SeedOption = 0,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
@@ -72,9 +71,9 @@ def inspect(
 @reads_tables
 def count(
     file: SourceArgument,
-    by: Annotated[str, typer.Option("--by", metavar="A,B,…", help="Columns whose classes are counted.")],
+    by: Annotated[str, Option("--by", metavar="A,B,…", help="Columns whose classes are counted.")],
     levels: Annotated[
-        list[str] | None, typer.Option("--levels", metavar="A=1,B=2", help="Generalize columns to a level first.")
+        list[str] | None, Option("--levels", metavar="A=1,B=2", help="Generalize columns to a level first.")
     ] = None,
     hierarchies: HierarchiesOption = None,
     engine: EngineOption = "local",
@@ -119,21 +118,21 @@ LISTED = 40
 @reads_tables
 def predict(
     file: SourceArgument,
-    qi: Annotated[str, typer.Option("--qi", metavar="A,B,…", help="The quasi-identifiers.")],
+    qi: Annotated[str, Option("--qi", metavar="A,B,…", help="The quasi-identifiers.")],
     hierarchies: HierarchiesOption = None,
     hierarchy: HierarchyOption = None,
     method: Annotated[
-        str | None, typer.Option("--method", help="Only this predictor: see 'tokumei parts predictor'.")
+        str | None, Option("--method", help="Only this predictor: see 'tokumei parts predictor'.")
     ] = None,
     levels: Annotated[
-        list[str] | None, typer.Option("--levels", metavar="A=1,B=2", help="Only this node; all nodes if not given.")
+        list[str] | None, Option("--levels", metavar="A=1,B=2", help="Only this node; all nodes if not given.")
     ] = None,
-    k: Annotated[int, typer.Option("--k", min=1, help="The k that a release must have.")] = 2,
+    k: Annotated[int, Option("--k", min=1, help="The k that a release must have.")] = 2,
     rule: RuleOption = "low",
     largest: LargestOption = None,
     n_nodes: NNodesOption = None,
     caution: CautionOption = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Nodes to list.")] = LISTED,
+    limit: Annotated[int, Option("--limit", min=1, help="Nodes to list.")] = LISTED,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
@@ -172,7 +171,7 @@ def audit(
     file: SourceArgument,
     qi: Annotated[
         str,
-        typer.Option(
+        Option(
             "--qi",
             metavar="A,B,…",
             help="The quasi-identifiers: what others may know. With --against, FILE and each of its files have classes "
@@ -180,11 +179,11 @@ def audit(
         ),
     ],
     sensitive: Annotated[
-        str | None, typer.Option("--sensitive", metavar="A,B,…", help="The columns others want to learn.")
+        str | None, Option("--sensitive", metavar="A,B,…", help="The columns others want to learn.")
     ] = None,
     against: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--against",
             metavar="FILE",
             help="An earlier release or another table of the same people, to see what comparing gives away; "
@@ -193,7 +192,7 @@ def audit(
     ] = None,
     person: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--id",
             metavar="COLUMN",
             help="Says whose each row is, in all files: your own secret copy of the releases. A person may have "
@@ -202,20 +201,20 @@ def audit(
     ] = None,
     rows: Annotated[
         Path | None,
-        typer.Option("--rows", metavar="FILE", help="The row of the original behind each row of FILE, counted from 1."),
+        Option("--rows", metavar="FILE", help="The row of the original behind each row of FILE, counted from 1."),
     ] = None,
     against_rows: Annotated[
         list[Path] | None,
-        typer.Option("--against-rows", metavar="FILE", help="The rows of each --against, in order; repeatable."),
+        Option("--against-rows", metavar="FILE", help="The rows of each --against, in order; repeatable."),
     ] = None,
     in_order: Annotated[
-        bool, typer.Option("--in-order", help="Row n of all files is the same person, as after --keep-order.")
+        bool, Option("--in-order", help="Row n of all files is the same person, as after --keep-order.")
     ] = False,
     hierarchies: HierarchiesOption = None,
     request: Requirements = NOTHING,
     original: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--original",
             metavar="FILE",
             help="What the release was made of: what compares a class with all rows is held against both.",
@@ -223,9 +222,9 @@ def audit(
     ] = None,
     recipe: Annotated[
         Path | None,
-        typer.Option("--recipe", metavar="FILE", help="How the release was made: a promise that is void fails."),
+        Option("--recipe", metavar="FILE", help="How the release was made: a promise that is void fails."),
     ] = None,
-    threshold: Annotated[float, typer.Option("--threshold", help="Records with a larger risk are counted.")] = 0.2,
+    threshold: Annotated[float, Option("--threshold", help="Records with a larger risk are counted.")] = 0.2,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
@@ -258,4 +257,4 @@ def audit(
         )
     show(result, json=json)
     if not result.holds:
-        raise typer.Exit(EXIT_CHECK_FAILED)
+        raise click.exceptions.Exit(EXIT_CHECK_FAILED)

@@ -13,47 +13,42 @@ from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
+from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.text import choice_of
 from tokumei.data.files.reading import Reading
 
 SourceArgument = Annotated[
     str,
-    typer.Argument(
-        metavar="FILE", help="A CSV, Parquet or Excel file, a folder or '*.parquet', or a table of the engine."
-    ),
+    Argument(metavar="FILE", help="A CSV, Parquet or Excel file, a folder or '*.parquet', or a table of the engine."),
 ]
 HierarchiesOption = Annotated[
-    Path | None, typer.Option("--hierarchies", metavar="DIR", help="Folder with one hierarchy file for each column.")
+    Path | None, Option("--hierarchies", metavar="DIR", help="Folder with one hierarchy file for each column.")
 ]
-EngineOption = Annotated[
-    str, typer.Option("--engine", help="local, duckdb, spark, or an address as postgresql://host/db.")
-]
+EngineOption = Annotated[str, Option("--engine", help="local, duckdb, spark, or an address as postgresql://host/db.")]
 RuleOption = Annotated[
-    str, typer.Option("--rule", help="What must reach k: low, the low end of the band, or k itself, as in the thesis.")
+    str, Option("--rule", help="What must reach k: low, the low end of the band, or k itself, as in the thesis.")
 ]
 LargestOption = Annotated[
-    int | None, typer.Option("--largest", min=2, help="Largest class count that the power law is fitted on.")
+    int | None, Option("--largest", min=2, help="Largest class count that the power law is fitted on.")
 ]
 NNodesOption = Annotated[
-    int | None, typer.Option("--n-nodes", min=2, help="How many nodes the power law is fitted on, smallest first.")
+    int | None, Option("--n-nodes", min=2, help="How many nodes the power law is fitted on, smallest first.")
 ]
 CautionOption = Annotated[
-    float | None, typer.Option("--caution", min=0, max=0.5, help="Chance that k lies below the band, and above it.")
+    float | None, Option("--caution", min=0, max=0.5, help="Chance that k lies below the band, and above it.")
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace outputs that exist.")]
-DeskOption = Annotated[Path, typer.Option("--desk", metavar="DIR", help="The folder of the offer's desk.")]
-ProviderKeyOption = Annotated[Path, typer.Option("--key", metavar="NAME.key", help="The provider's key, to sign with.")]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
+ForceOption = Annotated[bool, Option("--force", help="Replace outputs that exist.")]
+DeskOption = Annotated[Path, Option("--desk", metavar="DIR", help="The folder of the offer's desk.")]
+ProviderKeyOption = Annotated[Path, Option("--key", metavar="NAME.key", help="The provider's key, to sign with.")]
+SeedOption = Annotated[int, Option("--seed", min=0, help="The same seed gives the same result.")]
 ItemHierarchyOption = Annotated[
     list[str] | None,
-    typer.Option("--hierarchy", metavar="item=FILE", help="Categories of items: a line an item, its levels after it."),
+    Option("--hierarchy", metavar="item=FILE", help="Categories of items: a line an item, its levels after it."),
 ]
 DrawOption = Annotated[
     str,
-    typer.Option(
+    Option(
         "--draw",
         metavar="contest|uniform",
         help="How known rows are drawn: so that nobody is left without one, as in PWSCUP 2017, or all alike.",
@@ -138,64 +133,58 @@ ROLES = ("customer", "invoice", "date", "time", "item", "price", "quantity")
 
 Delimiter = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--delimiter",
-        rich_help_panel=PANEL,
+        panel=PANEL,
         help="Separates the cells of a text file; 'blanks' for any run of blanks. Found if not given.",
     ),
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option(
-        "--encoding", rich_help_panel=PANEL, help="Of a text file, such as cp932 or cp1252; found if not given."
-    ),
+    Option("--encoding", panel=PANEL, help="Of a text file, such as cp932 or cp1252; found if not given."),
 ]
-Sheet = Annotated[
-    str | None, typer.Option("--sheet", rich_help_panel=PANEL, help="The sheet of a workbook that has several.")
-]
-SkipRows = Annotated[
-    int, typer.Option("--skip-rows", min=0, rich_help_panel=PANEL, help="How many lines stand above the header.")
-]
+Sheet = Annotated[str | None, Option("--sheet", panel=PANEL, help="The sheet of a workbook that has several.")]
+SkipRows = Annotated[int, Option("--skip-rows", min=0, panel=PANEL, help="How many lines stand above the header.")]
 NullValues = Annotated[
     str | None,
-    typer.Option("--null-values", metavar="A,B,…", rich_help_panel=PANEL, help="Texts that stand for a missing value."),
+    Option("--null-values", metavar="A,B,…", panel=PANEL, help="Texts that stand for a missing value."),
 ]
 NoHeader = Annotated[
     bool,
-    typer.Option("--no-header", rich_help_panel=PANEL, help="The first line is data; columns are called 1, 2, 3, …"),
+    Option("--no-header", panel=PANEL, help="The first line is data; columns are called 1, 2, 3, …"),
 ]
 Trim = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--trim",
-        rich_help_panel=PANEL,
+        panel=PANEL,
         help="Leave out blanks at the ends of names and cells; so anyway where one stands after every delimiter.",
     ),
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--columns",
         metavar="ROLE=NAME,…",
-        rich_help_panel=PANEL,
+        panel=PANEL,
         help=f"Which column is the {', '.join(ROLES)}, as in customer=household_id; nothing after = if there is none.",
     ),
 ]
 DateFormat = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--date-format",
         metavar="FORMAT",
-        rich_help_panel=PANEL,
+        panel=PANEL,
         help="How dates are written, as in %m/%d/%Y; year first, with or without a time, is found.",
     ),
 ]
 Format = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--format",
         metavar="FORMAT",
-        rich_help_panel=PANEL,
+        panel=PANEL,
         help="table (with a header), pwscup2016, pwscup2017 or pwscup2018; told by the first line if not given.",
     ),
 ]

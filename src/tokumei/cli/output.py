@@ -15,8 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Annotated, Any
 
-import typer
+import click
 
+from tokumei.cli.parameters import Option
 from tokumei.core import progress
 from tokumei.core.errors import CannotAnonymize, InputError, NotAllowed, PromiseBroken, TokumeiError
 from tokumei.core.result import Facts, Result, Rows, shown
@@ -177,7 +178,7 @@ def _width(text: str) -> int:
     return cell_len(text)
 
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+JsonFlag = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
 
 # 1: a promise or a check failed, or a submission breaks a rule. Else what goes wrong is bad input or usage: 2.
 EXIT_CHECK_FAILED = 1
@@ -188,7 +189,7 @@ CHECK_FAILURES = (CannotAnonymize, PromiseBroken, NotAllowed)
 
 def print_json(result: Mapping[str, Any]) -> None:
     """Print the one object of a command; numbers that JSON does not know become null."""
-    typer.echo(json.dumps(_plain(result), ensure_ascii=False))
+    click.echo(json.dumps(_plain(result), ensure_ascii=False))
 
 
 def show(result: Result, *, json: bool) -> None:
@@ -218,13 +219,13 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title:
     if lines is None:
         _print_pairs(block_lines(columns, rows, screen_width()))
     else:
-        typer.echo("\n".join(lines))
-    typer.echo()
+        click.echo("\n".join(lines))
+    click.echo()
 
 
 def print_text(text: str) -> None:
     """Print a paragraph for people: broken between words on a screen, one line in a pipe."""
-    typer.echo("\n".join(wrapped(shown(text), screen_width())))
+    click.echo("\n".join(wrapped(shown(text), screen_width())))
 
 
 def screen_width() -> int | None:
@@ -250,9 +251,9 @@ def fail(error: Exception, *, wants_json: bool, usage: str | None = None) -> int
     if wants_json:
         print_json(shape)
     else:
-        typer.echo(f"Error: {message}", err=True)
+        click.echo(f"Error: {message}", err=True)
         if shape["error"] == "UsageError":
-            typer.echo("Try 'tokumei --help', or --help after the command.", err=True)
+            click.echo("Try 'tokumei --help', or --help after the command.", err=True)
     if shape["error"] == "InternalError":
         return EXIT_INTERNAL
     is_broken = isinstance(error, CHECK_FAILURES) or (isinstance(error, InputError) and error.breaks_rules)
@@ -291,7 +292,7 @@ class _Notes(logging.Handler):
         text = record.getMessage()
         if text not in self._said:
             self._said.add(text)
-            typer.echo(f"Note: {text}", err=True)
+            click.echo(f"Note: {text}", err=True)
 
 
 class _Bars:
@@ -320,12 +321,12 @@ class _Bar:
 
 def _print_title(title: str | None) -> None:
     if title is not None:
-        typer.secho(shown(title), italic=True)
+        click.secho(shown(title), italic=True)
 
 
 def _print_pairs(lines: Sequence[tuple[str, str]]) -> None:
     for name, value in lines:
-        typer.echo(typer.style(name, dim=True) + value)
+        click.echo(click.style(name, dim=True) + value)
 
 
 def _plain(value: Any) -> Any:

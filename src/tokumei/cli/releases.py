@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+import click
 
 from tokumei.cli.options import (
     ForceOption,
@@ -18,6 +18,7 @@ from tokumei.cli.options import (
     reads_tables,
 )
 from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
+from tokumei.cli.parameters import Argument, Option
 from tokumei.cli.request import HierarchyOption, NumericOption, QiOption, hierarchies_of, read_table
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts
@@ -29,52 +30,50 @@ if TYPE_CHECKING:
 
 
 ALL = "all"
-OriginalOption = Annotated[Path, typer.Option("--original", metavar="X", help="The original: people who are known.")]
-ReleaseOption = Annotated[Path, typer.Option("--release", metavar="Y", help="The released table.")]
+OriginalOption = Annotated[Path, Option("--original", metavar="X", help="The original: people who are known.")]
+ReleaseOption = Annotated[Path, Option("--release", metavar="Y", help="The released table.")]
 RowsOption = Annotated[
-    Path | None, typer.Option("--rows", metavar="FILE", help="The row of X behind each row of Y, counted from 1.")
+    Path | None, Option("--rows", metavar="FILE", help="The row of X behind each row of Y, counted from 1.")
 ]
 InOrderOption = Annotated[
-    bool, typer.Option("--in-order", help="Row n of both files is the same person, as after --keep-order.")
+    bool, Option("--in-order", help="Row n of both files is the same person, as after --keep-order.")
 ]
 PeopleOption = Annotated[
     Path | None,
-    typer.Option("--original", metavar="X", help="The original: people who are known. Some attacks need none."),
+    Option("--original", metavar="X", help="The original: people who are known. Some attacks need none."),
 ]
 KnownOption = Annotated[
-    str | None, typer.Option("--known", metavar="A,B,…", help="Only these columns are known; --qi if not given.")
+    str | None, Option("--known", metavar="A,B,…", help="Only these columns are known; --qi if not given.")
 ]
 SensitiveOption = Annotated[
-    str | None, typer.Option("--sensitive", metavar="S", help="The column that others want to learn.")
+    str | None, Option("--sensitive", metavar="S", help="The column that others want to learn.")
 ]
 PopulationOption = Annotated[
-    Path | None, typer.Option("--population", metavar="P", help="Everybody who might be in the release.")
+    Path | None, Option("--population", metavar="P", help="Everybody who might be in the release.")
 ]
 MethodOption = Annotated[
-    str | None, typer.Option("--method", metavar="NAME", help="How the release was made, if that is known.")
+    str | None, Option("--method", metavar="NAME", help="How the release was made, if that is known.")
 ]
 MethodSetOption = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--method-set",
         metavar="NAME=VALUE",
         help="An option that --method was run with, if that is known; repeatable. The others had their defaults.",
     ),
 ]
-KOption = Annotated[
-    int | None, typer.Option("--k", min=1, metavar="K", help="The k that was asked for, if that is known.")
-]
+KOption = Annotated[int | None, Option("--k", min=1, metavar="K", help="The k that was asked for, if that is known.")]
 
 
 @reads_tables
 def attack_table(
     release: ReleaseOption,
     qi: QiOption,
-    attack: Annotated[str, typer.Argument(metavar="NAME", help="See 'tokumei parts disclosure-attack'.")] = ALL,
+    attack: Annotated[str, Argument(metavar="[NAME]", help="See 'tokumei parts disclosure-attack'.")] = ALL,
     original: PeopleOption = None,
     known: KnownOption = None,
     known_share: Annotated[
-        float, typer.Option("--known-share", metavar="P", help="Each cell is known with this chance, 0 to 1.")
+        float, Option("--known-share", metavar="P", help="Each cell is known with this chance, 0 to 1.")
     ] = 1.0,
     sensitive: SensitiveOption = None,
     hierarchies: HierarchiesOption = None,
@@ -83,23 +82,21 @@ def attack_table(
     rows: RowsOption = None,
     in_order: InOrderOption = False,
     earlier: Annotated[
-        list[Path] | None, typer.Option("--earlier", metavar="Y0", help="An earlier release; repeatable.")
+        list[Path] | None, Option("--earlier", metavar="Y0", help="An earlier release; repeatable.")
     ] = None,
     earlier_rows: Annotated[
-        list[Path] | None, typer.Option("--earlier-rows", metavar="FILE", help="The rows of each --earlier, in order.")
+        list[Path] | None, Option("--earlier-rows", metavar="FILE", help="The rows of each --earlier, in order.")
     ] = None,
     population: PopulationOption = None,
-    control: Annotated[
-        Path | None, typer.Option("--control", metavar="C", help="People who are not in the release.")
-    ] = None,
+    control: Annotated[Path | None, Option("--control", metavar="C", help="People who are not in the release.")] = None,
     method: MethodOption = None,
     method_set: MethodSetOption = None,
     k: KOption = None,
     claims: Annotated[
-        Path | None, typer.Option("--claims", metavar="FILE", help="Write what is claimed of which cell to this file.")
+        Path | None, Option("--claims", metavar="FILE", help="Write what is claimed of which cell to this file.")
     ] = None,
     options: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the attack; repeatable.")
+        list[str] | None, Option("--set", metavar="NAME=VALUE", help="An option of the attack; repeatable.")
     ] = None,
     force: ForceOption = False,
     seed: SeedOption = 1,
@@ -198,18 +195,16 @@ def measure_table(
     release: ReleaseOption,
     qi: QiOption,
     sensitive: Annotated[
-        str | None, typer.Option("--sensitive", metavar="A,B,…", help="The columns others want to learn.")
+        str | None, Option("--sensitive", metavar="A,B,…", help="The columns others want to learn.")
     ] = None,
     hierarchies: HierarchiesOption = None,
     hierarchy: HierarchyOption = None,
     numeric: NumericOption = None,
     rows: RowsOption = None,
     in_order: InOrderOption = False,
-    measures: Annotated[
-        str | None, typer.Option("--measures", metavar="A,B,…", help="Only these; all if not given.")
-    ] = None,
+    measures: Annotated[str | None, Option("--measures", metavar="A,B,…", help="Only these; all if not given.")] = None,
     options: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the one measure asked for.")
+        list[str] | None, Option("--set", metavar="NAME=VALUE", help="An option of the one measure asked for.")
     ] = None,
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
@@ -248,19 +243,17 @@ def measure_table(
 def measure_safety(
     name: Annotated[
         str,
-        typer.Argument(
-            metavar="NAME", help="See 'tokumei parts safety-measure-of-histories' and 'safety-measure-of-rows'."
-        ),
+        Argument(metavar="NAME", help="See 'tokumei parts safety-measure-of-histories' and 'safety-measure-of-rows'."),
     ],
-    release: Annotated[Path, typer.Option("--release", metavar="A", help="The released history or table.")],
+    release: Annotated[Path, Option("--release", metavar="A", help="The released history or table.")],
     original: Annotated[
-        Path | None, typer.Option("--original", metavar="T", help="The original table, for measures of rows.")
+        Path | None, Option("--original", metavar="T", help="The original table, for measures of rows.")
     ] = None,
     qi: Annotated[
-        str | None, typer.Option("--qi", metavar="A,B,…", help="The quasi-identifiers of a table; all if not given.")
+        str | None, Option("--qi", metavar="A,B,…", help="The quasi-identifiers of a table; all if not given.")
     ] = None,
     options: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the measure; repeatable.")
+        list[str] | None, Option("--set", metavar="NAME=VALUE", help="An option of the measure; repeatable.")
     ] = None,
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
@@ -288,7 +281,7 @@ def measure_safety(
     facts = {"measure": name, "value": score.value, "holds": holds, **score.inputs}
     show(Answer({"measure": name, "holds": holds, "score": score.as_dict()}, [Facts(facts)]), json=json)
     if not holds:
-        raise typer.Exit(EXIT_CHECK_FAILED)
+        raise click.exceptions.Exit(EXIT_CHECK_FAILED)
 
 
 def _tables(original: Path | None, release: Path, qi: str | None, reading: Reading) -> tuple[Table, Table]:

@@ -13,12 +13,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+import click
 
 from tokumei.cli import remote_server
 from tokumei.cli.edition import leaves
 from tokumei.cli.options import ForceOption
 from tokumei.cli.output import EXIT_BAD_INPUT, EXIT_CHECK_FAILED, JsonFlag, fail, show, showing_progress
+from tokumei.cli.parameters import Argument, Option
 from tokumei.cli.remote_server import (
     SERVER_VARIABLE,
     CodeNeeded,
@@ -68,9 +69,9 @@ def show_submission(found: Mapping[str, Any], *, json: bool) -> None:
     if found["state"] == REFUSED and not json:
         fail(input_error(found), wants_json=False)
     if found["reason"] and not json:
-        typer.echo(found["reason"], err=True)
+        click.echo(found["reason"], err=True)
     if found["state"] in (REFUSED, FAILED):
-        raise typer.Exit(EXIT_CHECK_FAILED if found["state"] == REFUSED else EXIT_BAD_INPUT)
+        raise click.exceptions.Exit(EXIT_CHECK_FAILED if found["state"] == REFUSED else EXIT_BAD_INPUT)
 
 
 def contest_sections(found: Mapping[str, Any]) -> list[Section]:
@@ -118,33 +119,28 @@ def _say_step(found: Mapping[str, Any], before: str) -> str:
     """Report the step of the evaluation to a person, once for each."""
     now = str(found["progress"].get("step") or found["says"])
     if now != before and sys.stderr.isatty():
-        typer.echo(f"  {now}", err=True)
+        click.echo(f"  {now}", err=True)
     return now
 
 
-app = typer.Typer(help="Take part in the contests of a server, from the command line.", no_args_is_help=True)
-
 ServerOption = Annotated[
     str | None,
-    typer.Option("--server", metavar="URL", help=f"Where it is; else ${SERVER_VARIABLE}, or where you last logged in."),
+    Option("--server", metavar="URL", help=f"Where it is; else ${SERVER_VARIABLE}, or where you last logged in."),
 ]
-InsecureOption = Annotated[bool, typer.Option("--insecure", help="Allow plain http to other machines.")]
-ContestArgument = Annotated[str, typer.Argument(metavar="CONTEST", help="The short name of the contest.")]
+InsecureOption = Annotated[bool, Option("--insecure", help="Allow plain http to other machines.")]
+ContestArgument = Annotated[str, Argument(metavar="CONTEST", help="The short name of the contest.")]
 FilesArgument = Annotated[
-    list[Path], typer.Argument(metavar="FILE…", help="The files in the order the edition lists them, or one zip.")
+    list[Path], Argument(metavar="FILE…", help="The files in the order the edition lists them, or one zip.")
 ]
-WaitOption = Annotated[bool, typer.Option("--wait", help="Wait for the result and print it.")]
+WaitOption = Annotated[bool, Option("--wait", help="Wait for the result and print it.")]
 
 
-@app.command("login")
 def login(
     server: ServerOption = None,
-    username: Annotated[str | None, typer.Option("--user", help="Name or address; asked for if not given.")] = None,
-    with_token: Annotated[
-        bool, typer.Option("--with-token", help="Ask for a token that was made on the page.")
-    ] = False,
-    scope: Annotated[str, typer.Option("--scope", help="read, submit or organize.")] = "submit",
-    days: Annotated[int, typer.Option("--days", min=1, max=3650, help="How long to stay logged in.")] = 90,
+    username: Annotated[str | None, Option("--user", help="Name or address; asked for if not given.")] = None,
+    with_token: Annotated[bool, Option("--with-token", help="Ask for a token that was made on the page.")] = False,
+    scope: Annotated[str, Option("--scope", help="read, submit or organize.")] = "submit",
+    days: Annotated[int, Option("--days", min=1, max=3650, help="How long to stay logged in.")] = 90,
     insecure: InsecureOption = False,
     json: JsonFlag = False,
 ) -> None:
@@ -152,10 +148,10 @@ def login(
 
     Example: tokumei remote login --server https://contest.example.org
     """
-    given = server or os.environ.get(SERVER_VARIABLE) or typer.prompt("Server", err=True)
+    given = server or os.environ.get(SERVER_VARIABLE) or click.prompt("Server", err=True)
     url = server_url(given, allow_plain=insecure)
     if with_token:
-        reached = Server(url, typer.prompt("Token", hide_input=True, err=True).strip())
+        reached = Server(url, click.prompt("Token", hide_input=True, err=True).strip())
     else:
         reached = Server(url, _new_token(url, username, scope, days))
     me = reached.get("/me")
@@ -170,7 +166,6 @@ def login(
     show(Answer(shown), json=json)
 
 
-@app.command("logout")
 def logout(server: ServerOption = None, insecure: InsecureOption = False, json: JsonFlag = False) -> None:
     """Revoke the token at the server and forget it here.
 
@@ -183,9 +178,8 @@ def logout(server: ServerOption = None, insecure: InsecureOption = False, json: 
     show(Answer(shown), json=json)
 
 
-@app.command("contests")
 def contests(
-    contest: Annotated[str | None, typer.Argument(metavar="[CONTEST]", help="Show one of them in full.")] = None,
+    contest: Annotated[str | None, Argument(metavar="[CONTEST]", help="Show one of them in full.")] = None,
     server: ServerOption = None,
     insecure: InsecureOption = False,
     json: JsonFlag = False,
@@ -208,7 +202,6 @@ def contests(
     show(Answer(page, [Rows(["contest", "title", "phase", "closes", "your team"], rows)]), json=json)
 
 
-@app.command("teams")
 def teams(server: ServerOption = None, insecure: InsecureOption = False, json: JsonFlag = False) -> None:
     """List your teams.
 
@@ -219,11 +212,10 @@ def teams(server: ServerOption = None, insecure: InsecureOption = False, json: J
     show(Answer({"teams": found}, [Rows(["team", "name", "you are"], rows)]), json=json)
 
 
-@app.command("join")
 def join(
     contest: ContestArgument,
-    team: Annotated[str, typer.Option("--team", help="The team to enter; you must be its captain.")],
-    invitation: Annotated[str, typer.Option("--invitation", help="What the link to a private contest ends in.")] = "",
+    team: Annotated[str, Option("--team", help="The team to enter; you must be its captain.")],
+    invitation: Annotated[str, Option("--invitation", help="What the link to a private contest ends in.")] = "",
     server: ServerOption = None,
     insecure: InsecureOption = False,
     json: JsonFlag = False,
@@ -237,7 +229,6 @@ def join(
     show(Answer(found, [Facts({"contest": found["slug"], "team": team, "phase": found["phase"]})]), json=json)
 
 
-@app.command("submit")
 def submit(
     contest: ContestArgument,
     files: FilesArgument,
@@ -255,12 +246,11 @@ def submit(
     _submit(reached, f"/contests/{part(contest)}/releases", roles, files, is_waiting=wait, json=json)
 
 
-@app.command("attack")
 def attack(
     contest: ContestArgument,
     files: FilesArgument,
-    team: Annotated[str, typer.Option("--team", help="Whose release the guess is at.")],
-    knowledge: Annotated[str, typer.Option("--knowledge", help="The level of knowledge it was made with.")] = "",
+    team: Annotated[str, Option("--team", help="Whose release the guess is at.")],
+    knowledge: Annotated[str, Option("--knowledge", help="The level of knowledge it was made with.")] = "",
     wait: WaitOption = False,
     server: ServerOption = None,
     insecure: InsecureOption = False,
@@ -276,9 +266,8 @@ def attack(
     _submit(reached, path, roles, files, is_waiting=wait, json=json)
 
 
-@app.command("status")
 def status(
-    key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="A submission; all of yours if not given.")] = None,
+    key: Annotated[str | None, Argument(metavar="[KEY]", help="A submission; all of yours if not given.")] = None,
     wait: WaitOption = False,
     server: ServerOption = None,
     insecure: InsecureOption = False,
@@ -301,7 +290,6 @@ def status(
     show(Answer(page, [Rows(["key", "contest", "team", "kind", "target", "at", "state"], rows)]), json=json)
 
 
-@app.command("scoreboard")
 def scoreboard(
     contest: ContestArgument, server: ServerOption = None, insecure: InsecureOption = False, json: JsonFlag = False
 ) -> None:
@@ -322,11 +310,10 @@ def scoreboard(
     show(Answer(found, [Rows(["place", "team", "value", "utility", "safety", *extra], rows)]), json=json)
 
 
-@app.command("download")
 def download(
     contest: ContestArgument,
     to: Annotated[
-        Path | None, typer.Option("--to", metavar="DIR", help="Where to put them. [default: a folder named CONTEST]")
+        Path | None, Option("--to", metavar="DIR", help="Where to put them. [default: a folder named CONTEST]")
     ] = None,
     force: ForceOption = False,
     server: ServerOption = None,
@@ -351,8 +338,8 @@ def _new_token(url: str, username: str | None, scope: str, days: int) -> str:
     if scope not in {"read", "submit", "organize"}:
         raise InputError.of("read, submit or organize", option="--scope", value=scope)
     body: dict[str, Any] = {
-        "username": username or typer.prompt("User name", err=True),
-        "password": typer.prompt("Password", hide_input=True, err=True),
+        "username": username or click.prompt("User name", err=True),
+        "password": click.prompt("Password", hide_input=True, err=True),
         "name": f"tokumei remote on {socket.gethostname()}"[:60],
         "scope": scope,
         "days": days,
@@ -360,7 +347,7 @@ def _new_token(url: str, username: str | None, scope: str, days: int) -> str:
     try:
         return str(Server(url).call("POST", "/tokens", json=body)["token"])
     except CodeNeeded:
-        code = typer.prompt("Code of your app", err=True)
+        code = click.prompt("Code of your app", err=True)
         return str(Server(url).call("POST", "/tokens", json=body | {"code": code})["token"])
 
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+import click
 
 from tokumei.cli.history import item_file
 from tokumei.cli.options import (
@@ -23,6 +23,7 @@ from tokumei.cli.options import (
     reads_histories,
 )
 from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
+from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -40,15 +41,15 @@ class Language(StrEnum):
 SWEEP_FILES = ("sweep.json", "sweep.html")
 KnowledgeOption = Annotated[
     list[str] | None,
-    typer.Option("--knowledge", metavar="25=T25", help="Per cent known and its file; drawn anew without a file."),
+    Option("--knowledge", metavar="25=T25", help="Per cent known and its file; drawn anew without a file."),
 ]
 AttacksOption = Annotated[
     str | None,
-    typer.Option("--attacks", metavar="A,B,…", help="Which attacks; the strongest and s1 to s6 if not given."),
+    Option("--attacks", metavar="A,B,…", help="Which attacks; the strongest and s1 to s6 if not given."),
 ]
 MinutesOption = Annotated[
     float | None,
-    typer.Option(
+    Option(
         "--minutes",
         metavar="N",
         help="Try the strongest attacks that fit in this time; others are said to be left out.",
@@ -56,53 +57,47 @@ MinutesOption = Annotated[
 ]
 SampleOption = Annotated[
     int | None,
-    typer.Option("--sample", min=2, metavar="N", help="Attack so many customers; as take minutes if not given."),
+    Option("--sample", min=2, metavar="N", help="Attack so many customers; as take minutes if not given."),
 ]
 
 
 @reads_histories
 def report(
-    original: Annotated[Path, typer.Option("--original", metavar="T", help="The original history or table.")],
-    release: Annotated[Path, typer.Option("--release", metavar="A", help="The release; of a history row for row.")],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE.html", help="The report.")],
+    original: Annotated[Path, Option("--original", metavar="T", help="The original history or table.")],
+    release: Annotated[Path, Option("--release", metavar="A", help="The release; of a history row for row.")],
+    out: Annotated[Path, Option("--out", metavar="FILE.html", help="The report.")],
     knowledge: KnowledgeOption = None,
     draw: DrawOption = "contest",
     attacks: AttacksOption = None,
     minutes: MinutesOption = None,
     sample: SampleOption = None,
     sweep: Annotated[
-        Path | None, typer.Option("--sweep", metavar="DIR", help="Show the frontier of a finished sweep.")
+        Path | None, Option("--sweep", metavar="DIR", help="Show the frontier of a finished sweep.")
     ] = None,
     hierarchy: ItemHierarchyOption = None,
     seed: SeedOption = 0,
     qi: Annotated[
         str | None,
-        typer.Option(
-            "--qi", metavar="A,B,…", rich_help_panel=TABLES, help="The files are tables: what others may know."
-        ),
+        Option("--qi", metavar="A,B,…", panel=TABLES, help="The files are tables: what others may know."),
     ] = None,
     sensitive: Annotated[
         str | None,
-        typer.Option("--sensitive", metavar="A,B,…", rich_help_panel=TABLES, help="What others want to learn."),
+        Option("--sensitive", metavar="A,B,…", panel=TABLES, help="What others want to learn."),
     ] = None,
     rows: Annotated[
         Path | None,
-        typer.Option("--rows", metavar="FILE", rich_help_panel=TABLES, help="Whose row each released row was."),
+        Option("--rows", metavar="FILE", panel=TABLES, help="Whose row each released row was."),
     ] = None,
     in_order: Annotated[
-        bool, typer.Option("--in-order", rich_help_panel=TABLES, help="Row n of both files is the same person.")
+        bool, Option("--in-order", panel=TABLES, help="Row n of both files is the same person.")
     ] = False,
-    k: Annotated[int | None, typer.Option("--k", min=1, rich_help_panel=TABLES, help="Fewest rows in a class.")] = None,
+    k: Annotated[int | None, Option("--k", min=1, panel=TABLES, help="Fewest rows in a class.")] = None,
     population_size: Annotated[
         int | None,
-        typer.Option(
-            "--population-size", min=1, rich_help_panel=TABLES, help="Estimate who is alone among so many people."
-        ),
+        Option("--population-size", min=1, panel=TABLES, help="Estimate who is alone among so many people."),
     ] = None,
     hierarchies: HierarchiesOption = None,
-    lang: Annotated[
-        Language, typer.Option("--lang", rich_help_panel=TABLES, help="The language of the pages.")
-    ] = Language.EN,
+    lang: Annotated[Language, Option("--lang", panel=TABLES, help="The language of the pages.")] = Language.EN,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
@@ -154,10 +149,10 @@ def report(
 
 @reads_histories
 def sweep(
-    file: Annotated[Path, typer.Argument(metavar="T", help="The original history or table.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the results; a sweep goes on there.")],
+    file: Annotated[Path, Argument(metavar="T", help="The original history or table.")],
+    out: Annotated[Path, Option("--out", metavar="DIR", help="Folder for the results; a sweep goes on there.")],
     grid: Annotated[
-        Path | None, typer.Option("--grid", metavar="FILE.toml", help="A [[pipeline]] for each way to anonymize.")
+        Path | None, Option("--grid", metavar="FILE.toml", help="A [[pipeline]] for each way to anonymize.")
     ] = None,
     knowledge: KnowledgeOption = None,
     draw: DrawOption = "contest",
@@ -235,7 +230,7 @@ def _report_table(
             done.document(language).write(drafts["--out"])
     show(done.written_to(out), json=json)
     if not done.dossier["holds"]:
-        raise typer.Exit(EXIT_CHECK_FAILED)
+        raise click.exceptions.Exit(EXIT_CHECK_FAILED)
 
 
 def files_of(texts: list[str] | None) -> list[str]:
@@ -256,8 +251,8 @@ KNOWN_PER_CENT = (25, 50, 75, 100)
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", metavar="FILE.html", help="The report.")] = Path("tokumei-demo.html"),
-    customers: Annotated[int, typer.Option(min=2, help="Number of made-up customers.")] = 400,
+    out: Annotated[Path, Option("--out", metavar="FILE.html", help="The report.")] = Path("tokumei-demo.html"),
+    customers: Annotated[int, Option(min=2, help="Number of made-up customers.")] = 400,
     seed: SeedOption = 1,
     force: ForceOption = False,
     json: JsonFlag = False,

@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from tokumei.cli.options import names, pairs
+from tokumei.cli.parameters import Option
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import Reading
 from tokumei.tasks.request import Kind, Requirements, request_fields
@@ -30,14 +29,14 @@ TYPED: Mapping[Kind, Any] = {
     Kind.LEVELS: list[str] | None,
     Kind.WEIGHTS: list[str] | None,
 }
-QiOption = Annotated[str, typer.Option("--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know.")]
+QiOption = Annotated[str, Option("--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know.")]
 NumericOption = Annotated[
     str | None,
-    typer.Option("--numeric", metavar="A,B,…", help="Columns of numbers; those that hold numbers if not given."),
+    Option("--numeric", metavar="A,B,…", help="Columns of numbers; those that hold numbers if not given."),
 ]
 HierarchyOption = Annotated[
     list[str] | None,
-    typer.Option("--hierarchy", metavar="COLUMN=FILE", help="The hierarchy of one column; repeatable."),
+    Option("--hierarchy", metavar="COLUMN=FILE", help="The hierarchy of one column; repeatable."),
 ]
 
 
@@ -103,7 +102,7 @@ def _parameter(name: str, about: Mapping[str, Any]) -> inspect.Parameter:
     """Make the option of a field."""
     flag, kind = _flag(name), about["kind"]
     least = 1 if kind == Kind.WHOLE else None
-    option = typer.Option(flag, metavar=about["metavar"], help=about["help"], min=least)
+    option = Option(flag, metavar=about["metavar"], help=about["help"], min=least)
     typed = Annotated[TYPED.get(kind, str | None), option]  # type: ignore[valid-type]
     default = {Kind.FLAG: False, Kind.SHARE: 0.0}.get(kind)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=typed)

@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from tokumei.cli.contest import (
     ContestArgument,
     EditionOption,
@@ -27,18 +25,19 @@ from tokumei.cli.contest import (
 )
 from tokumei.cli.options import ForceOption, SeedOption, reads_histories
 from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.result import Answer, Facts
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
-KitArgument = Annotated[Path, typer.Argument(metavar="KIT", help="The folder of the unpacked kit.")]
-OutOption = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to make.")]
+KitArgument = Annotated[Path, Argument(metavar="KIT", help="The folder of the unpacked kit.")]
+OutOption = Annotated[Path, Option("--out", metavar="DIR", help="The folder to make.")]
 
 
 def make_release(
     kit: KitArgument,
     out: OutOption,
-    method: Annotated[str | None, typer.Option("--method", help="A built-in team; the simplest if not given.")] = None,
+    method: Annotated[str | None, Option("--method", help="A built-in team; the simplest if not given.")] = None,
     seed: SeedOption = 0,
     json: JsonFlag = False,
 ) -> None:
@@ -57,10 +56,10 @@ def make_release(
 
 def make_guess(
     kit: KitArgument,
-    release: Annotated[Path, typer.Argument(metavar="RELEASE", help="The folder of a published release.")],
+    release: Annotated[Path, Argument(metavar="RELEASE", help="The folder of a published release.")],
     out: OutOption,
-    level: Annotated[str | None, typer.Option("--level", help="Of knowledge; the first if not given.")] = None,
-    method: Annotated[str | None, typer.Option("--method", help="A built-in attack; the simplest if none.")] = None,
+    level: Annotated[str | None, Option("--level", help="Of knowledge; the first if not given.")] = None,
+    method: Annotated[str | None, Option("--method", help="A built-in attack; the simplest if none.")] = None,
     seed: SeedOption = 0,
     json: JsonFlag = False,
 ) -> None:
@@ -110,8 +109,8 @@ def _new_folder(out: Path, kit: Path) -> Iterator[Path]:
 
 @reads_histories
 def kit(
-    out: Annotated[Path, typer.Option("--out", metavar="KIT.zip", help="The zip file to write.")],
-    folder: Annotated[Path | None, typer.Argument(metavar="[CONTEST]", help="The folder of the contest.")] = None,
+    out: Annotated[Path, Option("--out", metavar="KIT.zip", help="The zip file to write.")],
+    folder: Annotated[Path | None, Argument(metavar="[CONTEST]", help="The folder of the contest.")] = None,
     edition: EditionOption = None,
     own: OwnOption = None,
     source: SourceOption = None,
@@ -147,9 +146,9 @@ def kit(
 @reads_histories
 def replay(
     folder: ContestArgument,
-    is_quick: Annotated[bool, typer.Option("--quick", help="Verify log and files; work out nothing again.")] = False,
+    is_quick: Annotated[bool, Option("--quick", help="Verify log and files; work out nothing again.")] = False,
     head: Annotated[
-        str | None, typer.Option("--head", metavar="HASH", help="A hash shown before, which the log must still hold.")
+        str | None, Option("--head", metavar="HASH", help="A hash shown before, which the log must still hold.")
     ] = None,
     source: SourceOption = None,
     reading: Reading = AS_IT_IS,
@@ -176,10 +175,10 @@ def replay(
 def simulate(
     edition: EditionOption = None,
     own: OwnOption = None,
-    teams: Annotated[int, typer.Option("--teams", min=1, help="How many teams play.")] = 8,
-    customers: Annotated[int | None, typer.Option("--customers", min=1, help="Same as --set n_customers=….")] = None,
+    teams: Annotated[int, Option("--teams", min=1, help="How many teams play.")] = 8,
+    customers: Annotated[int | None, Option("--customers", min=1, help="Same as --set n_customers=….")] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="The contest's folder; season-EDITION if not given.")
+        Path | None, Option("--out", metavar="DIR", help="The contest's folder; season-EDITION if not given.")
     ] = None,
     source: SourceOption = None,
     seed: SeedOption = 1,

@@ -8,9 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
 from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError, MissingExtra
 from tokumei.core.result import Answer
 
@@ -18,18 +19,14 @@ WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - named here to be asked about.
 
 
 def serve(
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Where it listens; 0 takes any free one.")
-    ] = 8000,
-    host: Annotated[str, typer.Option("--host", help="The address it listens at.")] = "127.0.0.1",
+    port: Annotated[int, Option("--port", min=0, max=65535, help="Where it listens; 0 takes any free one.")] = 8000,
+    host: Annotated[str, Option("--host", help="The address it listens at.")] = "127.0.0.1",
     data: Annotated[
         Path | None,
-        typer.Option("--data", metavar="DIR", help="Where everything is kept. [default: ~/.local/share/tokumei]"),
+        Option("--data", metavar="DIR", help="Where everything is kept. [default: ~/.local/share/tokumei]"),
     ] = None,
-    demo: Annotated[bool, typer.Option("--demo", help="Fill it with made-up contests and print the log-ins.")] = False,
-    jobs: Annotated[
-        bool, typer.Option("--jobs/--no-jobs", help="Run jobs too, or leave them to `tokumei worker`.")
-    ] = True,
+    demo: Annotated[bool, Option("--demo", help="Fill it with made-up contests and print the log-ins.")] = False,
+    jobs: Annotated[bool, Option("--jobs/--no-jobs", help="Run jobs too, or leave them to `tokumei worker`.")] = True,
 ) -> None:
     """Start the web platform: the pages, the API and the jobs.
 
@@ -49,25 +46,23 @@ def serve(
     lines = _set_up_demo() if demo else []
 
     def say(url: str) -> None:
-        typer.echo(f"Tokumei is at {url}  (Ctrl-C ends it)")
+        click.echo(f"Tokumei is at {url}  (Ctrl-C ends it)")
         for line in lines:
-            typer.echo(line)
+            click.echo(line)
 
     run(listener, say, has_jobs=jobs, once=_rest_of_demo() if demo else None)
 
 
 def add_user(
-    username: Annotated[str, typer.Argument(metavar="NAME", help="The name to log in by; a new one or an old one.")],
-    email: Annotated[str | None, typer.Option("--email", help="The address of a new account.")] = None,
-    admin: Annotated[bool, typer.Option("--admin", help="Make the user an admin of the site.")] = False,
-    organizer: Annotated[bool, typer.Option("--organizer", help="Let the user make contests.")] = False,
+    username: Annotated[str, Argument(metavar="NAME", help="The name to log in by; a new one or an old one.")],
+    email: Annotated[str | None, Option("--email", help="The address of a new account.")] = None,
+    admin: Annotated[bool, Option("--admin", help="Make the user an admin of the site.")] = False,
+    organizer: Annotated[bool, Option("--organizer", help="Let the user make contests.")] = False,
     reset_two_factor: Annotated[
-        bool, typer.Option("--reset-two-factor", help="Switch the second factor off for who lost phone and codes.")
+        bool, Option("--reset-two-factor", help="Switch the second factor off for who lost phone and codes.")
     ] = False,
-    delete: Annotated[
-        bool, typer.Option("--delete", help="Delete the account for good; asks for its name again.")
-    ] = False,
-    data: Annotated[Path | None, typer.Option("--data", metavar="DIR", help="The folder of the platform.")] = None,
+    delete: Annotated[bool, Option("--delete", help="Delete the account for good; asks for its name again.")] = False,
+    data: Annotated[Path | None, Option("--data", metavar="DIR", help="The folder of the platform.")] = None,
     json: JsonFlag = False,
 ) -> None:
     """Make an account on this machine's platform, or give rights to one; asks for the password of a new one.
@@ -87,7 +82,7 @@ def add_user(
     if known is None and (reset_two_factor or delete):
         raise InputError.of("the name of an account", column="NAME", value=username)
     if known is not None and delete:
-        if typer.prompt("The name again, to delete it for good") != known.username:
+        if click.prompt("The name again, to delete it for good") != known.username:
             raise InputError.of(f"the name '{known.username}'; nothing was deleted", column="NAME")
         delete_account(known)
         show(Answer({"user": username, "deleted": True}), json=json)
@@ -97,7 +92,7 @@ def add_user(
         services.end_sessions(known)
     if known is None and email is None:
         raise InputError.of("--email for a new account", column="NAME", value=username)
-    password = None if known else typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    password = None if known else click.prompt("Password", hide_input=True, confirmation_prompt=True)
     user = services.make_user(username, email=email, password=password, is_admin=admin, is_organizer=organizer)
     facts = {"user": user.username, "admin": user.is_superuser, "organizer": user.is_organizer}
     show(Answer(facts), json=json)
@@ -127,7 +122,7 @@ def _set_up_demo() -> Sequence[str]:
 
     from tokumei.platform.demo.set_up import set_up
 
-    typer.echo("Setting up the demo …", err=True)
+    click.echo("Setting up the demo …", err=True)
     with showing_progress():
         return set_up(settings.DATA)
 
@@ -141,10 +136,8 @@ def _rest_of_demo() -> str | None:
 
 
 def worker(
-    data: Annotated[
-        Path | None, typer.Option("--data", metavar="DIR", help="The folder of the server's files.")
-    ] = None,
-    processes: Annotated[int | None, typer.Option(min=1, max=64, help="Evaluations to run at once.")] = None,
+    data: Annotated[Path | None, Option("--data", metavar="DIR", help="The folder of the server's files.")] = None,
+    processes: Annotated[int | None, Option(min=1, max=64, help="Evaluations to run at once.")] = None,
 ) -> None:
     """Do the server's jobs until stopped: evaluations, the exchange, mail; start as many as wanted, here or elsewhere.
 
@@ -163,12 +156,12 @@ def worker(
     keep(job_processes(processes or settings.JOB_PROCESSES), is_over)
 
 
-DataOption = Annotated[Path | None, typer.Option("--data", metavar="DIR", help="The folder of the platform.")]
+DataOption = Annotated[Path | None, Option("--data", metavar="DIR", help="The folder of the platform.")]
 
 
 def backup(
     out: Annotated[
-        Path, typer.Option("--out", metavar="FILE.tar.gz|DIR", help="The backup: packed into one file, or a folder.")
+        Path, Option("--out", metavar="FILE.tar.gz|DIR", help="The backup: packed into one file, or a folder.")
     ],
     data: DataOption = None,
     json: JsonFlag = False,
@@ -191,9 +184,9 @@ def backup(
 
 
 def restore(
-    backup: Annotated[Path, typer.Argument(metavar="BACKUP", help="What tokumei backup wrote.")],
-    data: Annotated[Path, typer.Option("--data", metavar="DIR", help="A new folder for the platform.")],
-    trust: Annotated[bool, typer.Option("--trust", help="Take a backup that this machine's key did not sign.")] = False,
+    backup: Annotated[Path, Argument(metavar="BACKUP", help="What tokumei backup wrote.")],
+    data: Annotated[Path, Option("--data", metavar="DIR", help="A new folder for the platform.")],
+    trust: Annotated[bool, Option("--trust", help="Take a backup that this machine's key did not sign.")] = False,
     json: JsonFlag = False,
 ) -> None:
     """Put a backup into a new folder, and its database where DATABASE_URL says; replaces nothing.

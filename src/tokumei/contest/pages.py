@@ -25,7 +25,7 @@ from tokumei.contest.edition import (
     TeamEntry,
 )
 from tokumei.contest.season import attacks_found, rank_attackers, safety_lost
-from tokumei.reports.contest_figures import attack_figure, standings_figure
+from tokumei.reports.figures import attack_figure, standings_figure
 from tokumei.reports.page import Page
 
 Language = Literal["en", "ja"]

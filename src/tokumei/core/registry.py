@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
@@ -20,8 +19,9 @@ from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
-from tokumei.core.errors import DuplicatePart, InputError, UnknownPart, nearest
-from tokumei.core.text import Text, choice_of
+from tokumei.core.errors import DuplicatePart, InputError, UnknownPart
+from tokumei.core.fields import fit, type_name, wanted
+from tokumei.core.text import Text
 
 P = TypeVar("P")
 
@@ -45,7 +45,7 @@ class Option:
     @property
     def type_name(self) -> str:
         """The type in words, as shown on the command line."""
-        return _type_name(self.type)
+        return type_name(self.type)
 
 
 class Registry(Generic[P]):
@@ -112,10 +112,8 @@ def make_part(part: type[P], options: Mapping[str, Any], *, kind: str, name: str
     known = {option.name: option for option in part_options(part)}
     for given in options:
         if given not in known:
-            near = nearest(given, known)
-            wanted = f"'{near}'" if near else choice_of(known or ["no options"])
             raise InputError.of(
-                Text("an option of the {sort} '{name}': {names}", sort=kind, name=name, names=wanted),
+                Text("an option of the {sort} '{name}': {names}", sort=kind, name=name, names=wanted(given, known)),
                 value=given,
             )
     for option in known.values():
@@ -163,71 +161,6 @@ def part_options(part: type) -> list[Option]:
 def read_option(option: Option, text: str) -> Any:
     """Read one option from text by the type of its field."""
     try:
-        return _read(option.type, text)
-    # TypeError: an option such as a frame cannot be typed at all.
-    except (ValueError, TypeError):
+        return fit(option.type, text, is_typed=True)
+    except ValueError:
         raise InputError.of(option.type_name, column=option.name, value=text) from None
-
-
-def fit_option(option: Option, value: object) -> Any:
-    """Turn a value of a TOML file into the type of an option; ValueError where it does not fit."""
-    return _fit(option.type, value)
-
-
-def _fit(wanted: Any, value: object) -> Any:
-    """Turn a TOML value into a type: lists become tuples, whole numbers fractions where wanted."""
-    origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
-    if origin in (typing.Union, types.UnionType):
-        # TOML has no null: an option that may be missing is left out.
-        for one in arguments:
-            try:
-                return _fit(one, value)
-            except ValueError:
-                continue
-        raise ValueError(value)
-    if origin is typing.Literal and value in arguments:
-        return value
-    if origin is tuple and isinstance(value, Sequence) and not isinstance(value, str):
-        return tuple(_fit(arguments[0], part) for part in value)
-    # A truth value is a whole number to Python, but not to whoever writes a file.
-    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(wanted, type) and origin is None and type(value) is wanted:
-        return value
-    raise ValueError(value)
-
-
-def _type_name(wanted: Any) -> str:
-    origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
-    if origin in (typing.Union, types.UnionType):
-        return " or ".join("none" if one is types.NoneType else _type_name(one) for one in arguments)
-    if origin is typing.Literal:
-        return " or ".join(str(one) for one in arguments)
-    if origin is tuple:
-        return Text("list of {type}", type=_type_name(arguments[0]))
-    plain = {int: "whole number", float: "number", str: "text", bool: "yes or no"}
-    return plain.get(wanted, getattr(wanted, "__name__", str(wanted)))
-
-
-def _read(wanted: Any, text: str) -> Any:
-    origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
-    if origin in (typing.Union, types.UnionType):
-        if text.lower() == "none" and types.NoneType in arguments:
-            return None
-        for one in arguments:
-            try:
-                return _read(one, text)
-            except (TypeError, ValueError):
-                continue
-        raise ValueError(text)
-    if origin is typing.Literal:
-        if text not in arguments:
-            raise ValueError(text)
-        return text
-    if origin is tuple:
-        return tuple(_read(arguments[0], part.strip()) for part in text.split(",") if part.strip())
-    if wanted is bool:
-        if text.lower() not in ("true", "false", "yes", "no", "1", "0"):
-            raise ValueError(text)
-        return text.lower() in ("true", "yes", "1")
-    return wanted(text)

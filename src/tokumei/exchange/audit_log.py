@@ -23,7 +23,7 @@ from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.text import counted
 from tokumei.data.files.disk import check_is_file
 from tokumei.data.files.keys import PrivateKey, fingerprint
-from tokumei.exchange.documents import Fields, read_signed, sign
+from tokumei.exchange.documents import Document, read_signed, sign
 from tokumei.exchange.offer import Offer
 
 HEAD, VERSION = "log-head", 1
@@ -68,8 +68,8 @@ class AuditLog:
         signed = read_signed(self.head_path, HEAD, VERSION)
         if signed.key != public:
             raise PromiseBroken(f"{self.head_path.name}: signed by {fingerprint(signed.key)}, not by the provider.")
-        fields = Fields(signed.body, str(self.head_path))
-        fields.text("log", one_of=[self.path.name])
+        fields = Document(signed.body, str(self.head_path))
+        fields.choice("log", [self.path.name])
         check_reaches(links, LogHead(fields.whole("number"), fields.text("hash", most=64)), self.path.name)
         # One line more than told: the machine stopped between the line and its head. More were slipped in.
         if len(links) > fields.whole("number") + 1:

@@ -24,7 +24,7 @@ from tokumei.data.files.reading import Reading
 from tokumei.engines.class_counts import SIZE, ClassCounts, ColumnMap, Recoding
 from tokumei.engines.count import count_classes
 from tokumei.engines.engine import Engine
-from tokumei.exchange.documents import Fields
+from tokumei.exchange.documents import Document
 from tokumei.exchange.joint import joint_node
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice, Node
@@ -48,12 +48,12 @@ class Sensitive:
             raise InputError.of("a number from 0 to 1", column="sensitive.t", value=self.t)
 
 
-def sensitive_of(fields: Fields) -> Sensitive:
+def sensitive_of(fields: Document) -> Sensitive:
     """Read what is asked of carried columns from a document."""
-    t = None if fields.shape.get("t") is None else fields.number("t", least=0, most=1)
+    t = None if fields.found.get("t") is None else fields.number("t", least=0, most=1)
     fields.asked.add("t")
     read = Sensitive(fields.whole("l", least=2, most=10**6), t)
-    fields.done()
+    fields.finish()
     return read
 
 

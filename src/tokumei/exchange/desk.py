@@ -28,7 +28,7 @@ from tokumei.data.files.keys import PrivateKey, write_secret
 from tokumei.exchange.answer import REFUSED, WAITING, Answered, Desk, Given, Joint, answer
 from tokumei.exchange.audit_log import AuditLog, LogHead
 from tokumei.exchange.counted_table import CountedTable
-from tokumei.exchange.documents import Fields, Signed, read_json, sign
+from tokumei.exchange.documents import Document, Signed, read_json, sign
 from tokumei.exchange.offer import Offer, read_offer
 from tokumei.exchange.request import Approval, Request, check_fits
 from tokumei.exchange.sources import check_not_retired
@@ -90,10 +90,10 @@ class DeskFolder:
         path = self.folder / "private" / "source.json"
         if not path.is_file():
             raise InputError.of("a desk made by 'tokumei exchange offer'", file=self.folder)
-        fields = Fields(read_json(path.read_text(encoding="utf-8"), file=str(path)), str(path))
+        fields = Document(read_json(path.read_text(encoding="utf-8"), file=str(path)), str(path))
         return {
             "source": fields.text("source") if self.source_file is None else str(self.source_file),
-            "reading": dict(fields.inside("reading").shape),
+            "reading": dict(fields.inside("reading").found),
             "secret": bytes.fromhex(fields.text("secret")),
             "table": fields.text("table", most=64),
         }

@@ -23,13 +23,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tokumei.core.chain import canonical, digest_of
 from tokumei.core.errors import InputError, PromiseBroken, UnknownPart
+from tokumei.core.fields import Fields
 from tokumei.core.text import Text
 from tokumei.data.files.disk import check_is_file, write_text
 from tokumei.data.files.keys import PrivateKey, is_signed_by
@@ -69,91 +70,49 @@ class Signed:
 
 
 @dataclass
-class Fields:
-    """The fields of one JSON object: each is asked for once by its type, and none may be left over."""
+class Document(Fields):
+    """The fields of one JSON object."""
 
-    shape: Mapping[str, Any]
+    found: Mapping[str, Any]
     file: str | None = None
     index: str = ""
     asked: set[str] = field(default_factory=set)
-
-    def text(self, name: str, *, one_of: Sequence[str] = (), most: int = 10_000) -> str:
-        """Return a text."""
-        value = self._get(name)
-        if not isinstance(value, str) or len(value) > most:
-            raise self.fault(f"a text of at most {most:,} characters", name)
-        if one_of and value not in one_of:
-            raise self.fault(Text("one of {names}", names=", ".join(one_of)), name)
-        return value
-
-    def is_true(self, name: str) -> bool:
-        """Return true or false."""
-        value = self._get(name)
-        if not isinstance(value, bool):
-            raise self.fault("true or false", name)
-        return value
-
-    def whole(self, name: str, *, least: int = 0, most: int = 10**15) -> int:
-        """Return a whole number."""
-        value = self._get(name)
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise self.fault(Text("a whole number from {n:,} to {m:,}", n=least, m=most), name)
-        return value
-
-    def number(self, name: str, *, least: float, most: float) -> float:
-        """Return a number."""
-        value = self._get(name)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
-            raise self.fault(Text("a number from {n:g} to {m:g}", n=least, m=most), name)
-        return float(value)
+    may_be_blank = True
+    longest = 10_000
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return a list of texts."""
         values = self.items(name)
         if not all(isinstance(value, str) for value in values):
-            raise self.fault("a list of texts", name)
+            raise self.fault("a list of texts", name, values)
         return tuple(values)
 
     def wholes(self, name: str) -> dict[str, int]:
         """Return whole numbers of 0 or more by name."""
         inside = self.inside(name)
-        return {each: inside.whole(each) for each in inside.shape}
+        return {each: inside.whole(each) for each in inside.found}
 
     def items(self, name: str) -> list[Any]:
         """Return a list of anything."""
-        value = self._get(name)
-        if not isinstance(value, list):
-            raise self.fault("a list", name)
-        return value
+        values: list[Any] = self.get(name, "a list", list)
+        return values
 
-    def objects(self, name: str) -> list[Fields]:
+    def objects(self, name: str) -> list[Document]:
         """Return a list of objects."""
         return [
-            Fields(_object(value, self.file, where := f"{self._path(name)}[{number}]"), self.file, where)
+            Document(_object(value, self.file, where := f"{self._path(name)}[{number}]"), self.file, where)
             for number, value in enumerate(self.items(name))
         ]
 
-    def inside(self, name: str) -> Fields:
-        """Return the fields of an object."""
-        return Fields(_object(self._get(name), self.file, self._path(name)), self.file, self._path(name))
+    def inside(self, key: str) -> Document:
+        """Return the fields of an object within this one."""
+        return Document(self.get(key, "an object", dict), self.file, self._path(key))
 
-    def done(self) -> None:
-        """Refuse fields that nobody asked for: they are slips, or something hidden."""
-        for name in self.shape:
-            if name not in self.asked:
-                raise self.fault(f"no field of this name; known are {', '.join(sorted(self.asked))}", name)
-
-    def fault(self, expected: str, name: str) -> InputError:
+    def fault(self, expected: str, key: str = "", value: object = None) -> InputError:
         """Make the error for a field."""
-        value = self.shape.get(name)
-        shown = None if value is None else value if isinstance(value, str) else json.dumps(value, default=str)[:200]
-        return InputError.of(expected, file=self.file, column=self._path(name), value=shown)
-
-    def _get(self, name: str) -> Any:
-        self.asked.add(name)
-        if name not in self.shape:
-            raise InputError.of("this field", file=self.file, column=self._path(name))
-        return self.shape[name]
+        value = self.found.get(key) if value is None else value
+        shown = value if value is None or isinstance(value, str) else json.dumps(value, default=str)[:200]
+        return InputError.of(expected, file=self.file, column=self._path(key), value=shown)
 
     def _path(self, name: str) -> str:
         return f"{self.index}.{name}" if self.index else name
@@ -178,16 +137,16 @@ def read_signed(path: Path | str, kind: str, version: int) -> Signed:
 
 def parse_signed(text: str, kind: str, version: int, *, file: str | None = None) -> Signed:
     """Read a document from text; PromiseBroken if it was changed after it was signed."""
-    shape = Fields(_object(read_json(text, file=file), file, ""), file)
-    shape.text("tokumei", one_of=[kind])
+    shape = Document(_object(read_json(text, file=file), file, ""), file)
+    shape.choice("tokumei", [kind])
     if shape.whole("version", least=1) != version:
         raise shape.fault(f"version {version}, the only one that this Tokumei reads", "version")
     signature = shape.inside("signature")
     signed = Signed(
-        kind, version, shape.inside("body").shape, signature.text("key", most=100), signature.text("value", most=200)
+        kind, version, shape.inside("body").found, signature.text("key", most=100), signature.text("value", most=200)
     )
-    signature.done()
-    shape.done()
+    signature.finish()
+    shape.finish()
     if not is_signed_by(signed.key, _signed_bytes(kind, version, signed.body), signed.signature):
         raise PromiseBroken(
             Text(
@@ -273,12 +232,12 @@ def read_criterion(text: str) -> Criterion:
         raise InputError.of("NAME=K or NAME=RISK", column="criterion", value=text) from None
 
 
-def criterion_of(fields: Fields) -> Criterion:
+def criterion_of(fields: Document) -> Criterion:
     """Read a criterion from a document."""
     read = Criterion(
         fields.text("name", most=100), fields.whole("k", least=2, most=10**9), fields.text("source", most=500)
     )
-    fields.done()
+    fields.finish()
     return read
 
 

@@ -42,7 +42,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tokumei.core.text import Text, choice_of
-from tokumei.exchange.documents import Fields
+from tokumei.exchange.documents import Document
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice, Node
 from tokumei.predictors.fitted_margins import FittedMargins
@@ -289,7 +289,7 @@ def _zone(prediction: Prediction, k: int, has_discretion: bool, rule: Rule) -> Z
 KNOWN_PREDICTORS = ("margins", "power-law")
 
 
-def check_knowledge(lattice: Lattice, fields: Fields) -> None:
+def check_knowledge(lattice: Lattice, fields: Document) -> None:
     """Refuse knowledge that no table has: numbers that are none, groups without rows, tables that do not add up."""
     method = fields.text("method", most=100)
     if method not in KNOWN_PREDICTORS:
@@ -305,23 +305,23 @@ def check_knowledge(lattice: Lattice, fields: Fields) -> None:
         fields.number("extent", least=1e-9, most=1e12)
         fields.whole("n_sampled", least=2)
         fields.number("epsilon", least=1e-6, most=100)
-    fields.done()
+    fields.finish()
 
 
-def _check_margins(lattice: Lattice, fields: Fields) -> None:
+def _check_margins(lattice: Lattice, fields: Document) -> None:
     fields.whole("k_p", least=1)
     if fields.number("spread", least=0, most=max(SPREADS)) not in SPREADS:
         raise fields.fault(choice_of(f"{each:g}" for each in SPREADS), "spread")
     attributes = fields.inside("attributes")
     sizes = {name: _group_sizes(attributes, name) for name in lattice.attributes}
-    attributes.done()
+    attributes.finish()
     if len({sum(each) for each in sizes.values()}) > 1:
         raise fields.fault("equally many rows for each attribute", "attributes")
     for table in fields.objects("tables"):
         _check_table(table, sizes)
 
 
-def _group_sizes(attributes: Fields, name: str) -> list[int]:
+def _group_sizes(attributes: Document, name: str) -> list[int]:
     """Return the rows of each group of an attribute's values; the values are looked up when they are used."""
     groups = attributes.items(name)
     is_sound = bool(groups) and all(
@@ -338,7 +338,7 @@ def _group_sizes(attributes: Fields, name: str) -> list[int]:
     return [group[1] for group in groups]
 
 
-def _check_table(table: Fields, sizes: dict[str, list[int]]) -> None:
+def _check_table(table: Document, sizes: dict[str, list[int]]) -> None:
     names, parts, rows = table.texts("attributes"), table.items("parts"), table.items("rows")
     if len(set(names)) != 2 or not set(names) <= set(sizes) or len(parts) != 2:
         raise table.fault("two attributes, and parts for each", "attributes")
@@ -353,7 +353,7 @@ def _check_table(table: Fields, sizes: dict[str, list[int]]) -> None:
             raise table.fault(f"the {counts.shape[axis]} parts of {name}, numbered from 0", "parts")
         if not np.array_equal(np.bincount(part, sizes[name]), counts.sum(axis=1 - axis)):
             raise table.fault(f"counts that add up to those of {name}", "rows")
-    table.done()
+    table.finish()
 
 
 def _is_count(value: Any, least: int) -> bool:

@@ -17,7 +17,7 @@ from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
 from tokumei.core.text import Text
 from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.counted_table import Sensitive, sensitive_of
-from tokumei.exchange.documents import Criterion, Fields, Signed, check_distinct, criterion_of, read_signed, sign
+from tokumei.exchange.documents import Criterion, Document, Signed, check_distinct, criterion_of, read_signed, sign
 from tokumei.exchange.joint import Zoned, check_knowledge, find_zone, joiner, joint_node
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice, Node
@@ -258,39 +258,39 @@ def read_offer(path: Path | str) -> tuple[Offer, Signed]:
 
 def offer_of(signed: Signed, *, file: str | None = None) -> Offer:
     """Read the offer in a signed document."""
-    fields = Fields(signed.body, file)
+    fields = Document(signed.body, file)
     first, lots, approvals = fields.inside("first_release"), fields.inside("lots"), fields.inside("approvals")
     offer = Offer(
         name=fields.text("name", most=200),
         words=Words(*(fields.text(name) for name in ("provider", "purpose", "terms", "summary"))),
         hierarchies=tuple(_read_hierarchy(each) for each in fields.objects("attributes")),
-        knowledge=fields.inside("predictor").shape,
+        knowledge=fields.inside("predictor").found,
         criteria=check_distinct(criterion_of(each) for each in fields.objects("criteria")),
         first_release=FirstRelease(first.wholes("levels"), first.text("digest", most=64)),
         nonce=fields.text("nonce", most=NONCE_LENGTH),
         carried=fields.texts("carried"),
         sensitive=sensitive_of(fields.inside("sensitive")),
         recipients=tuple(_read_recipient(each) for each in fields.objects("recipients")),
-        is_vetted=fields.is_true("vetted"),
+        is_vetted=fields.flag("vetted"),
         tighten_every=fields.whole("tighten_every", least=1, most=10**6),
         slope=fields.number("slope", least=0, most=STEEPEST),
-        has_discretion=fields.is_true("discretion"),
+        has_discretion=fields.flag("discretion"),
         lots=Lots(lots.number("allowed", least=0, most=1), lots.number("discretion", least=0, most=1)),
         approvals_needed=approvals.whole("needed", most=100),
         approvers=approvals.texts("approvers"),
         revision=fields.whole("revision", least=1),
         previous=fields.text("previous", most=64),
-        rule="k" if "rule" in fields.shape and fields.text("rule", one_of=["low", "k"]) == "k" else "low",
+        rule="k" if "rule" in fields.found and fields.choice("rule", ["low", "k"]) == "k" else "low",
     )
     for each in (first, lots, approvals, fields):
-        each.done()
+        each.finish()
     check_offer(offer, file=file)
     return offer
 
 
-def _read_recipient(fields: Fields) -> Recipient:
+def _read_recipient(fields: Document) -> Recipient:
     read = Recipient(*(fields.text(name, most=200) for name in ("key", "name", "criterion")))
-    fields.done()
+    fields.finish()
     return read
 
 
@@ -305,7 +305,7 @@ def check_offer(offer: Offer, *, file: str | None = None) -> None:
     names = [*offer.lattice.attributes, *offer.carried]
     if not offer.hierarchies or len(set(names)) < len(names):
         raise InputError.of("at least one attribute, each column once", file=file, column="attributes", value=names)
-    check_knowledge(offer.lattice, Fields(offer.knowledge, file, "predictor"))
+    check_knowledge(offer.lattice, Document(offer.knowledge, file, "predictor"))
     if len(offer.nonce) != NONCE_LENGTH:
         raise InputError.of(f"{NONCE_LENGTH} hexadecimal digits", file=file, column="nonce", value=offer.nonce)
     for listed in ([one.key for one in offer.recipients], [read_alike(one.name) for one in offer.recipients]):
@@ -349,20 +349,20 @@ def _hierarchy_as_dict(hierarchy: Hierarchy) -> dict[str, Any]:
     return {"attribute": hierarchy.attribute, "levels": levels}
 
 
-def _read_hierarchy(fields: Fields) -> Hierarchy:
+def _read_hierarchy(fields: Document) -> Hierarchy:
     columns = []
     for level in fields.objects("levels"):
         labels, codes = level.texts("labels"), level.items("codes")
         if not all(isinstance(code, int) and 0 <= code < len(labels) for code in codes):
             raise level.fault(f"indices from 0 to {len(labels) - 1}", "codes")
         columns.append([labels[code] for code in codes])
-        level.done()
+        level.finish()
     if len({len(column) for column in columns}) > 1:
         raise fields.fault("equally many codes at each level", "levels")
     hierarchy = Hierarchy.of_levels(fields.text("attribute", most=200), columns, file=fields.file)
     if not hierarchy.has_single_top:
         raise fields.fault("a last level of one label", "levels")
-    fields.done()
+    fields.finish()
     return hierarchy
 
 

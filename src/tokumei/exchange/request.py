@@ -17,7 +17,7 @@ import polars as pl
 from tokumei.core.errors import InputError, NotAllowed
 from tokumei.core.text import Text
 from tokumei.data.files.keys import PrivateKey
-from tokumei.exchange.documents import Fields, Signed, read_signed, sign
+from tokumei.exchange.documents import Document, Signed, read_signed, sign
 from tokumei.exchange.joint import Why, Zone, Zoned, sentence
 from tokumei.exchange.offer import Offer, read_alike
 from tokumei.hierarchies.lattice import Node
@@ -211,7 +211,7 @@ def read_request(path: Path | str) -> tuple[Request, Signed]:
 
 def request_of(signed: Signed, *, file: str | None = None) -> Request:
     """Read the request in a signed document."""
-    fields = Fields(signed.body, file)
+    fields = Document(signed.body, file)
     request = Request(
         offer=fields.text("offer", most=64),
         levels=fields.wholes("levels"),
@@ -220,7 +220,7 @@ def request_of(signed: Signed, *, file: str | None = None) -> Request:
         purpose=fields.text("purpose"),
         nonce=fields.text("nonce", most=NONCE_LENGTH),
     )
-    fields.done()
+    fields.finish()
     if len(request.nonce) != NONCE_LENGTH:
         raise fields.fault(f"{NONCE_LENGTH} hexadecimal digits", "nonce")
     return request
@@ -234,9 +234,9 @@ def read_approval(path: Path | str) -> tuple[Approval, Signed]:
 
 def approval_of(signed: Signed, *, file: str | None = None) -> Approval:
     """Read the approval in a signed document."""
-    fields = Fields(signed.body, file)
-    approval = Approval(fields.text("request", most=64), fields.is_true("is_approved"))
-    fields.done()
+    fields = Document(signed.body, file)
+    approval = Approval(fields.text("request", most=64), fields.flag("is_approved"))
+    fields.finish()
     return approval
 
 

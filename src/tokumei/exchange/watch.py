@@ -37,7 +37,7 @@ from tokumei.data.files.keys import fingerprint
 from tokumei.engines.class_counts import SIZE
 from tokumei.exchange.audit_log import AuditLog, LogHead, check_reaches
 from tokumei.exchange.desk import ANSWER, VERSION, DeskFolder, commitment, public_part
-from tokumei.exchange.documents import Fields, read_signed
+from tokumei.exchange.documents import Document, read_signed
 from tokumei.exchange.offer import Offer, read_offer
 from tokumei.exchange.offering import read_release
 from tokumei.exchange.request import REQUEST, request_of
@@ -125,8 +125,8 @@ def check_answer(
     signed = read_signed(path, ANSWER, VERSION)
     if signed.key != provider:
         raise PromiseBroken(f"{path}: signed by {fingerprint(signed.key)}, not by the provider.")
-    fields = Fields(signed.body, str(path))
-    result: dict[str, Any] = {"outcome": fields.text("outcome", one_of=["served", "refused", "waiting"])}
+    fields = Document(signed.body, str(path))
+    result: dict[str, Any] = {"outcome": fields.choice("outcome", ["served", "refused", "waiting"])}
     asked = None
     if request is not None:
         asked = read_signed(request, REQUEST, REQUEST_VERSION)

@@ -16,7 +16,6 @@ one pseudonym for the whole time.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,12 +23,10 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.core.errors import InputError, UnknownPart, nearest
+from tokumei.core.errors import InputError
 from tokumei.core.progress import step as progress_step
-from tokumei.core.registry import Option, fit_option, part_options
 from tokumei.core.seeds import LARGEST_SEED, check_seed, generator
-from tokumei.core.text import choice_of
-from tokumei.data.files.toml import read_toml
+from tokumei.data.files.toml import Section, Where, make_part, read_toml
 from tokumei.data.history import History
 from tokumei.data.release import DELETED, Recipe, Release
 from tokumei.methods.history.steps import HistoryStep, all_rows, name_for_the_whole_time, recipe_of
@@ -107,85 +104,50 @@ def _countable(release: Release, original: History) -> History:
 def read_pipeline(path: Path | str) -> Pipeline:
     """Read a pipeline from its TOML file."""
     where, settings = read_toml(Path(path))
-    return pipeline_of(settings, where=_Where(where.file, where.text))
+    return pipeline_of(settings, where=where)
 
 
-@dataclass(frozen=True)
-class _Where:
-    """Knows on which line of a file a setting stands, as far as that can be told from the text."""
+class _Step(Section):
+    """One step of a file, or what stands above all steps; its place is told by the line and the key."""
 
-    file: str | None = None
-    text: str = ""
-
-    def line(self, number: int | None, key: str) -> int | None:
-        """Find a key of the numbered step, or of the top where there is no number."""
-        lines = self.text.splitlines()
-        heads = [at for at, line in enumerate(lines) if re.match(r"\s*\[\[\s*step\s*\]\]", line)]
-        bounds = [0, *heads, len(lines)]
-        if number is not None and number > len(heads):
-            return None
-        start, end = bounds[number or 0], bounds[(number or 0) + 1]
-        for at in range(start, end):
-            if re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", lines[at]):
-                return at + 1
-        return start + 1 if number is not None else None
-
-    def fault(self, expected: str, number: int | None, key: str, value: object = None) -> InputError:
-        """Make the error for one setting."""
-        return InputError.of(expected, file=self.file, line=self.line(number, key), column=key, value=value)
+    def fault(self, expected: str, key: str = "", value: object = None) -> InputError:
+        line = self.where.line(self.name, key, self.nth)
+        return InputError.of(expected, file=self.where.file, line=line, column=key, value=value)
 
 
-def pipeline_of(settings: Mapping[str, Any], *, where: _Where | None = None) -> Pipeline:
+def pipeline_of(settings: Mapping[str, Any], *, where: Where | None = None) -> Pipeline:
     """Make a pipeline from settings as they stand in its file."""
-    where = where or _Where()
+    where = where or Where(None, "")
+    top = _Step(where, "", settings)
     for key in settings:
         if key not in ("seed", "step"):
-            raise where.fault("only the keys seed and step", None, key, settings[key])
+            raise top.fault("only the keys seed and step", key, settings[key])
     seed = settings.get("seed")
     if seed is not None:
         try:
             check_seed(seed)
         except InputError as error:
-            raise where.fault(error.faults[0].expected, None, "seed", seed) from None
-    steps = settings.get("step")
-    if not isinstance(steps, list) or not steps or not all(isinstance(step, Mapping) for step in steps):
-        raise where.fault("at least one [[step]]", None, "step")
-    methods = [_make_method(step, number, where) for number, step in enumerate(steps, 1)]
-    for number, method in enumerate(methods[:-1], 1):
+            raise top.fault(error.faults[0].expected, "seed", seed) from None
+    listed = settings.get("step")
+    if not isinstance(listed, list) or not listed or not all(isinstance(step, Mapping) for step in listed):
+        raise top.fault("at least one [[step]]", "step")
+    steps = [_Step(where, "step", step, number) for number, step in enumerate(listed, 1)]
+    methods = [_make_method(step) for step in steps]
+    for step, method in zip(steps[:-1], methods[:-1], strict=True):
         if not isinstance(method, HistoryStep):
-            name = steps[number - 1]["method"]
-            raise where.fault("a method that names the customers only as the last step", number, "method", name)
+            expected = "a method that names the customers only as the last step"
+            raise step.fault(expected, "method", step.found["method"])
     return Pipeline(tuple(methods), seed)
 
 
-def _make_method(step: Mapping[str, Any], number: int, where: _Where) -> HistoryAnonymizer:
+def _make_method(step: _Step) -> HistoryAnonymizer:
     """Make the method of one step with its options."""
-    name = step.get("method")
-    if not isinstance(name, str):
-        raise where.fault(f"a method: {', '.join(HISTORY_ANONYMIZERS)}", number, "method", name)
-    try:
-        part = HISTORY_ANONYMIZERS.get(name)
-    except UnknownPart as error:
-        wanted = f"'{error.nearest}'" if error.nearest else choice_of(HISTORY_ANONYMIZERS)
-        raise where.fault(f"a method: {wanted}", number, "method", name) from None
-    known = {option.name: option for option in part_options(part)}
-    options = {}
-    for key, value in step.items():
-        if key == "method":
-            continue
-        if key not in known:
-            near = nearest(key, known)
-            wanted = f"'{near}'" if near else choice_of(known or ["none"])
-            raise where.fault(f"an option of '{name}': {wanted}", number, key, value)
-        options[key] = _fitted(known[key], value, number, where)
-    return HISTORY_ANONYMIZERS.make(name, **options)
-
-
-def _fitted(option: Option, value: object, number: int, where: _Where) -> Any:
-    try:
-        return fit_option(option, value)
-    except ValueError:
-        raise where.fault(option.type_name, number, option.name, value) from None
+    name = step.text("method", expected=f"a method: {', '.join(HISTORY_ANONYMIZERS)}")
+    options = {key: value for key, value in step.found.items() if key != "method"}
+    made: HistoryAnonymizer = make_part(
+        step, HISTORY_ANONYMIZERS, name, options, kind="method", key="method", inside=None
+    )
+    return made
 
 
 def seed_of(seed: int, number: int) -> int:

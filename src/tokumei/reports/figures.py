@@ -1,13 +1,13 @@
 """Figures as SVG text, drawn here and shown anywhere without a script.
 
-First come lines, crowds, frontiers and bars; then dots on lines, small figures beside each other with one legend, and
-those of studies: dots with lines through them, bars side by side, bars made of parts.
+First come those of reports: lines, crowds, frontiers, bars and dots; then those of a contest: utility against safety,
+who found whom, and how scores went.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -42,7 +42,7 @@ def line_figure(
         .encode(
             x=alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(format=x_format)),
             y=alt.Y(f"{y}:Q", title=y_title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
-            color=_color(points, series, series_title, n_columns=3),
+            color=color_by(names_of(points, series), series, title=series_title, n_columns=3),
         )
         .properties(width=WIDTH, height=HEIGHT)
     )
@@ -59,7 +59,7 @@ def crowd_figure(points: pl.DataFrame, *, x: str, y: str, series: str, x_title: 
         .encode(
             x=alt.X(f"{x}:Q", title=x_title, scale=alt.Scale(type="log")),
             y=alt.Y(f"{y}:Q", title=y_title, scale=alt.Scale(type="log")),
-            color=_color(points, series, None, n_columns=2),
+            color=color_by(names_of(points, series), series, n_columns=2),
         )
         .properties(width=WIDTH, height=HEIGHT)
     )
@@ -119,18 +119,32 @@ def _field(name: str) -> str:
     return "".join(f"\\{mark}" if mark in ".[]:\\'\"" else mark for mark in name)
 
 
-def _color(points: pl.DataFrame, series: str, title: str | None, *, n_columns: int) -> Any:
-    """Assign each series a color in order of appearance, with a legend below the figure."""
+def color_by(
+    series: list[str],
+    field: str,
+    *,
+    n_columns: int | None = None,
+    title: str | None = None,
+    colors: Sequence[str] = COLORS,
+    **legend: Any,
+) -> Any:
+    """Assign each series a color in the order given, with a legend below the figure.
+
+    n_columns: entries of the legend beside each other; as many as fit if not given.
+    """
     import altair as alt
 
-    return alt.Color(
-        f"{series}:N",
-        title=title,
-        sort=points[series].unique(maintain_order=True).to_list(),
-        scale=alt.Scale(range=COLORS),
-        # With room between: readers' fonts are wider or narrower than the one measured here.
-        legend=alt.Legend(orient="bottom", columns=n_columns, columnPadding=40, labelLimit=0),
-    )
+    if n_columns is None:
+        n_columns = max(1, min(len(series), LETTERS // (max(map(len, series), default=1) + 8)))
+    # With room between: readers' fonts are wider or narrower than the one measured here.
+    look: dict[str, Any] = {"orient": "bottom", "columns": n_columns, "columnPadding": 40, "labelLimit": 0} | legend
+    scale = alt.Scale(domain=series, range=list(colors)[: max(1, len(series))])
+    return alt.Color(f"{field}:N", title=title, sort=series, scale=scale, legend=alt.Legend(**look))
+
+
+def names_of(points: pl.DataFrame, column: str) -> list[str]:
+    """Return the different values of a column, in the order in which they first stand."""
+    return points[column].unique(maintain_order=True).to_list()
 
 
 def to_svg(chart: Any) -> str:
@@ -155,85 +169,6 @@ def _drawable(spec: Any) -> Any:
     return [_drawable(one) for one in spec] if isinstance(spec, (list, tuple)) else spec
 
 
-LINE_HEIGHT = 34
-# Of dots at one place the smaller lies on the larger.
-LARGEST_DOT, SMALLEST_DOT = 170, 40
-
-
-def dot_plot(points: pl.DataFrame, *, x: str, y: str, series: str, x_title: str, n_columns: int = 3) -> str:
-    """Draw a line for each y, in the order in which they first stand, with a dot for each series, x from 0 to 1."""
-    import altair as alt
-
-    things, names = (points[column].unique(maintain_order=True).to_list() for column in (y, series))
-    span = (LARGEST_DOT - SMALLEST_DOT) / max(1, len(names) - 1)
-    sizes = [LARGEST_DOT - index * span for index in range(len(names))]
-    base = alt.Chart(points).encode(
-        y=alt.Y(f"{y}:N", title=None, sort=things, axis=alt.Axis(labelLimit=0, grid=True)),
-        x=alt.X(f"{x}:Q", title=x_title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
-    )
-    layers = [
-        base.transform_filter(alt.datum[series] == name)
-        .mark_point(filled=True, opacity=1, size=size)
-        .encode(
-            color=alt.Color(
-                f"{series}:N",
-                title=None,
-                scale=alt.Scale(domain=names, range=COLORS),
-                legend=alt.Legend(orient="bottom", columns=n_columns, columnPadding=40, labelLimit=0, symbolSize=90),
-            )
-        )
-        for name, size in zip(names, sizes, strict=True)
-    ]
-    return to_svg(alt.layer(*layers).properties(width=WIDTH - 140, height=LINE_HEIGHT * len(things)))
-
-
-PANEL_WIDTH, PANEL_HEIGHT = 190, 150
-# Room between the entries of the legend: readers' fonts are wider or narrower than the one measured here.
-PADDING = 40
-MOST_TICKS = 8
-
-
-def panel_figure(
-    points: pl.DataFrame,
-    *,
-    x: str,
-    y: str,
-    panel: str,
-    series: str,
-    x_title: str,
-    n_columns: int = 3,
-    is_line: bool = False,
-    x_scale: Literal["linear", "log"] = "linear",
-) -> str:
-    """Draw a small figure for each panel, in the order in which they first stand, each with a y axis of its own.
-
-    A series has the same color in all panels; its points stand alone, or have a line through them.
-    """
-    import altair as alt
-
-    names = points[series].unique(maintain_order=True).to_list()
-    color = alt.Color(
-        f"{series}:N",
-        title=None,
-        sort=names,
-        scale=alt.Scale(domain=names, range=COLORS),
-        legend=alt.Legend(orient="bottom", columns=len(names), columnPadding=PADDING, labelLimit=0),
-    )
-    values = points[x].unique().sort().to_list()
-    # A few values are their own ticks, written without needless digits and left out where there is no room.
-    own = alt.Axis(values=values, format="~r", labelOverlap="greedy", labelSeparation=4)
-    ticks = own if len(values) <= MOST_TICKS else alt.Axis(tickCount=5)
-    across = alt.X(f"{x}:Q", title=x_title, scale=alt.Scale(type=x_scale, zero=False), axis=ticks)
-    down = alt.Y(f"{y}:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
-    charts = []
-    for name in points[panel].unique(maintain_order=True).to_list():
-        base = alt.Chart(points.filter(pl.col(panel) == name))
-        marked = base.mark_line(point=True) if is_line else base.mark_point(filled=True, size=45, opacity=0.9)
-        size = {"width": PANEL_WIDTH, "height": PANEL_HEIGHT}
-        charts.append(marked.encode(x=across, y=down, color=color).properties(title=name, **size))
-    return to_svg(alt.concat(*charts, columns=n_columns))
-
-
 # Room between the numbers of an axis and its title, for readers whose fonts are wider.
 ROOM = 14
 BAR = 13
@@ -241,38 +176,11 @@ BAR = 13
 LETTERS = 115
 
 
-def dots_figure(
-    points: pl.DataFrame,
-    *,
-    x_title: str,
-    y_title: str,
-    lines: pl.DataFrame | None = None,
-    is_log_x: bool = False,
-    is_log_y: bool = False,
-    size: int = 45,
-) -> str:
-    """Draw dots and, if given, lines over the same axes (columns x, y and series), one color for each series.
-
-    A series that has both dots and a line has one color. On a logarithmic axis all values must be above 0.
-    """
-    import altair as alt
-
-    both = points if lines is None else pl.concat([points.select("x", "y", "series"), lines.select("x", "y", "series")])
-    x = alt.X("x:Q", title=x_title, scale=_scale(is_log_x), axis=_axis(is_log_x))
-    y = alt.Y("y:Q", title=y_title, scale=_scale(is_log_y), axis=_axis(is_log_y))
-    color = _study_color(both["series"].unique(maintain_order=True).to_list())
-    layers = [alt.Chart(points).mark_point(filled=True, opacity=0.75, size=size).encode(x=x, y=y, color=color)]
-    if lines is not None:
-        layers.append(alt.Chart(lines).mark_line(strokeWidth=1.5).encode(x=x, y=y, color=color))
-    return to_svg(alt.layer(*layers).properties(width=WIDTH, height=HEIGHT))
-
-
 def grouped_bar_figure(points: pl.DataFrame, *, x_title: str, y_title: str, is_log: bool = False) -> str:
     """Draw for each group a bar of each series side by side (columns group, series, value), in the order given."""
     import altair as alt
 
-    groups = points["group"].unique(maintain_order=True).to_list()
-    series = points["series"].unique(maintain_order=True).to_list()
+    groups, series = names_of(points, "group"), names_of(points, "series")
     scale = alt.Scale(type="symlog", constant=1) if is_log else alt.Scale(zero=True, nice=True)
     ticks = [0, 1, 10, 100, 1_000, 10_000, 100_000] if is_log else alt.Undefined
     chart = (
@@ -282,71 +190,145 @@ def grouped_bar_figure(points: pl.DataFrame, *, x_title: str, y_title: str, is_l
             x=alt.X("group:N", title=x_title, sort=groups, axis=alt.Axis(labelAngle=0, labelLimit=0, grid=False)),
             xOffset=alt.XOffset("series:N", sort=series),
             y=alt.Y("value:Q", title=y_title, scale=scale, axis=alt.Axis(values=ticks, titlePadding=ROOM)),
-            color=_study_color(series),
+            color=color_by(series, "series"),
         )
         .properties(width=max(WIDTH, BAR * len(groups) * (len(series) + 1)), height=HEIGHT)
     )
     return to_svg(chart)
 
 
-def parts_figure(points: pl.DataFrame, *, x_title: str, parts: Sequence[str], colors: Sequence[str] = COLORS) -> str:
-    """Draw one horizontal bar for each row, made of parts from left to right (columns row, part, share).
+Box = tuple[float, float, float, float]
+CELL = 34
+LIGHT, DARK, GREY = "#eef3f8", COLORS[0], "#9aa5b1"
+# Dots nearer than this share of an axis cover each other's names.
+SAME_PLACE = 0.04
+# A letter is at most so wide in most fonts, and a line of text and half a dot so high, in pixels.
+LETTER, LINE, DOT = 9, 11, 5
+# Where a label goes, the first side that is free.
+SIDES: Mapping[str, Mapping[str, Any]] = {
+    "right": {"align": "left", "dx": 8},
+    "above": {"align": "center", "dy": -13},
+    "higher": {"align": "center", "dy": -27},
+    "left": {"align": "right", "dx": -8},
+    "below": {"align": "center", "dy": 13},
+    "lower": {"align": "center", "dy": 27},
+}
 
-    Shares of one row add up to 1; each part of more than a twentieth is labeled with its share.
+
+def standings_figure(points: pl.DataFrame, *, x_title: str, y_title: str) -> str:
+    """Draw each team (columns team, utility, safety, is_ranked) by its two losses, both better when smaller.
+
+    Teams that are not ranked are grey. Teams at nearly one place share a label; a label that would run into another
+    or into a dot stands on another side of its own.
     """
     import altair as alt
 
-    rows = points["row"].unique(maintain_order=True).to_list()
-    order = {part: index for index, part in enumerate(parts)}
-    placed = (
-        points.with_columns(index=pl.col("part").replace_strict(order, return_dtype=pl.Int64))
-        .sort("index", maintain_order=True)
-        .with_columns(end=pl.col("share").cum_sum().over("row"))
-        .with_columns(start=pl.col("end") - pl.col("share"), middle=pl.col("end") - pl.col("share") / 2)
-    )
-    y = alt.Y("row:N", title=None, sort=rows, axis=alt.Axis(labelLimit=0, grid=False))
-    bars = alt.Chart(placed).encode(
-        x=alt.X("start:Q", title=x_title, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
-        x2="end:Q",
-        y=y,
-        color=_study_color(list(parts), "part", colors),
-    )
-    numbers = alt.Chart(placed.filter(pl.col("share") > 0.05)).encode(
-        x="middle:Q", y=y, text=alt.Text("share:Q", format=".0%")
-    )
-    layers = alt.layer(bars.mark_bar(stroke="white"), numbers.mark_text(color="white", fontSize=11))
-    return to_svg(layers.properties(width=WIDTH, height=30 * max(1, len(rows))))
+    x = alt.X("utility:Q", title=x_title, scale=alt.Scale(zero=True, nice=True), axis=alt.Axis(tickCount=6))
+    scale = alt.Scale(zero=True, nice=True)
+    y = alt.Y("safety:Q", title=y_title, scale=scale, axis=alt.Axis(tickCount=6, titlePadding=ROOM))
+    color = alt.condition(alt.datum.is_ranked, alt.value(COLORS[0]), alt.value(GREY))
+    layers = [alt.Chart(points).mark_point(filled=True, size=70, opacity=1).encode(x=x, y=y, color=color)]
+    labels = _labels(points)
+    for side, look in SIDES.items():
+        beside = labels.filter(pl.col("side") == side)
+        if beside.height:
+            names = alt.Chart(beside).mark_text(baseline="middle", fontSize=12, **look)
+            layers.append(names.encode(x=x, y=y, text="team:N"))
+    padding = {"left": 5, "top": 5, "right": 2 * ROOM, "bottom": 5}
+    return to_svg(alt.layer(*layers).properties(width=WIDTH, height=HEIGHT, padding=padding))
 
 
-def _scale(is_log: bool) -> Any:
+def _labels(points: pl.DataFrame) -> pl.DataFrame:
+    """Join the names of teams whose dots would cover each other, and say on which side of its dot each label goes."""
+    cells, span = [], {}
+    for name in ("utility", "safety"):
+        span[name] = max(points[name].to_numpy().max(initial=0.0), 1e-9)
+        cells.append((pl.col(name) / (SAME_PLACE * span[name])).round().alias(f"{name}_cell"))
+    joined = (
+        points.with_columns(cells)
+        .group_by("utility_cell", "safety_cell", maintain_order=True)
+        .agg(pl.col("team").str.join(", "), pl.col("utility").max(), pl.col("safety").mean())
+        .sort("utility", "safety")
+    )
+    dots = [
+        (row["utility"] / span["utility"] * WIDTH, (1 - row["safety"] / span["safety"]) * HEIGHT, row["team"])
+        for row in joined.rows(named=True)
+    ]
+    numbers_of_axis = (-WIDTH, 2 * WIDTH, HEIGHT + LINE / 2 + 1, 2 * HEIGHT)
+    taken: list[Box] = [numbers_of_axis, *((x - DOT, x + DOT, y - DOT, y + DOT) for x, y, _ in dots)]
+    sides: list[str] = []
+    for x, y, text in dots:
+        boxes = {side: _box(x, y, text, side) for side in SIDES}
+        free = (side for side, box in boxes.items() if not any(_overlap(box, other) for other in taken))
+        sides.append(next(free, "right"))
+        taken.append(boxes[sides[-1]])
+    return joined.with_columns(pl.Series("side", sides, dtype=pl.String))
+
+
+def _box(x: float, y: float, text: str, side: str) -> Box:
+    """Return about what a label covers on one side of its dot: left, right, top and bottom, in pixels."""
+    look, width = SIDES[side], LETTER * len(text)
+    x, y = x + look.get("dx", 0), y + look.get("dy", 0)
+    left = x - {"left": 0.0, "center": 0.5, "right": 1.0}[look["align"]] * width
+    return left, left + width, y - LINE / 2, y + LINE / 2
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
+
+
+def attack_figure(points: pl.DataFrame, *, attacker_title: str, target_title: str, success_title: str) -> str:
+    """Draw the best success of each attacker on each release (columns attacker, target, success) as a matrix.
+
+    Attackers and targets stand in the order in which they first occur. A pair that is not there stays empty.
+    """
     import altair as alt
 
-    return alt.Scale(type="log", nice=False, padding=10) if is_log else alt.Scale(zero=False, nice=False, padding=10)
+    attackers = names_of(points, "attacker")
+    targets = names_of(points, "target")
+    base = alt.Chart(points).encode(
+        x=alt.X(
+            "attacker:N",
+            title=attacker_title,
+            sort=attackers,
+            axis=alt.Axis(labelAngle=-40, labelLimit=0, grid=False),
+        ),
+        y=alt.Y(
+            "target:N", title=target_title, sort=targets, axis=alt.Axis(labelLimit=0, grid=False, titlePadding=ROOM)
+        ),
+    )
+    cells = base.mark_rect(stroke="white").encode(
+        color=alt.Color(
+            "success:Q",
+            title=success_title,
+            scale=alt.Scale(domain=[0, 1], range=[LIGHT, DARK]),
+            legend=alt.Legend(format="%", gradientLength=120),
+        )
+    )
+    numbers = base.mark_text(fontSize=11).encode(
+        text=alt.Text("success:Q", format=".2f"),
+        color=alt.condition(alt.datum.success > 0.5, alt.value("white"), alt.value("#1c2530")),
+    )
+    size = {"width": max(3 * CELL, CELL * len(attackers)), "height": max(2 * CELL, CELL * len(targets))}
+    return to_svg(alt.layer(cells, numbers).properties(**size))
 
 
-def _axis(is_log: bool) -> Any:
+def history_figure(points: pl.DataFrame, *, time_title: str, value_title: str, team_title: str) -> str:
+    """Draw how each team's best score went (columns team, at, best), better when smaller.
+
+    A team's best holds until the last time of all, however long ago its own last release was.
+    """
     import altair as alt
 
-    # More ticks than these would be too many for an axis of several powers of ten.
-    ticks = [times * 10.0**power for power in range(-6, 13) for times in (1, 3)]
-    return (
-        alt.Axis(values=ticks, format="~s", titlePadding=ROOM) if is_log else alt.Axis(tickCount=8, titlePadding=ROOM)
+    teams = names_of(points, "team")
+    last = points.group_by("team", maintain_order=True).last().with_columns(at=pl.lit(points["at"].max()))
+    ticks = alt.Axis(format="%m/%d %H:%M", tickCount=6, labelOverlap="greedy", labelSeparation=14)
+    base = alt.Chart(points).encode(
+        x=alt.X("at:T", title=time_title, axis=ticks),
+        y=alt.Y("best:Q", title=value_title, scale=alt.Scale(zero=True, nice=True), axis=alt.Axis(titlePadding=ROOM)),
+        color=color_by(teams, "team", title=team_title, n_columns=3),
     )
-
-
-def _study_color(series: list[str], field: str = "series", colors: Sequence[str] = COLORS) -> Any:
-    import altair as alt
-
-    return alt.Color(
-        f"{field}:N",
-        title=None,
-        sort=series,
-        scale=alt.Scale(domain=series, range=list(colors)[: max(1, len(series))]),
-        legend=alt.Legend(orient="bottom", columns=_n_columns(series), columnPadding=40, labelLimit=0),
-    )
-
-
-def _n_columns(series: list[str]) -> int:
-    """Return how many entries of a legend fit beside each other."""
-    longest = max(map(len, series), default=1)
-    return max(1, min(len(series), LETTERS // (longest + 8)))
+    held = pl.concat([points, last.select(points.columns)])
+    lines = base.mark_line(interpolate="step-after").properties(data=held)
+    dots = base.mark_point(filled=True, size=50, opacity=1)
+    return to_svg(alt.layer(lines, dots).properties(width=WIDTH, height=HEIGHT))

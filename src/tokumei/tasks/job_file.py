@@ -191,7 +191,7 @@ def _listed(where: Where, found: Mapping[str, Any], name: str) -> list[Section]:
 
 
 def _reading(source: Section) -> Reading:
-    columns = source.section("columns")
+    columns = source.inside("columns")
     texts: dict[str, Any] = {
         key: source.maybe_text(key, "text") for key in ("encoding", "delimiter", "sheet", "date_format", "format")
     }
@@ -230,7 +230,7 @@ def _preparation(section: Section, folder: Path) -> Preparation:
         elif name == "days":
             given[name] = section.whole("days", 1, 36_500)
         else:
-            given[name] = section.number_between(name, -1e15 if name == "at" else 1e-9, 1e15)
+            given[name] = section.number(name, -1e15 if name == "at" else 1e-9, 1e15)
     made = Preparation(section.text("column", expected="a column"), by, **given)
     section.finish()
     return made
@@ -250,7 +250,7 @@ def _hierarchies(where: Where, found: Mapping[str, Any], folder: Path) -> dict[s
         options = dict(given)
         if not isinstance(options.get("builder"), str):
             raise section.fault(expected, column, given)
-        made[column] = make_part(section, BUILDERS, options.pop("builder"), options)
+        made[column] = make_part(section, BUILDERS, options.pop("builder"), options, key=column, inside=column)
     return made
 
 
@@ -276,7 +276,7 @@ def _field(section: Section, name: str, kind: Kind, folder: Path) -> Any:
     if kind == Kind.WHOLE:
         return section.whole(name, 1, MOST)
     if kind == Kind.SHARE:
-        return section.number_between(name, 0, 1)
+        return section.number(name, 0, 1)
     if kind == Kind.FLAG:
         return section.flag(name, False)
     if kind == Kind.NAMES:
@@ -296,7 +296,7 @@ def _methods(where: Where, found: Mapping[str, Any], kind: str) -> list[tuple[st
             made.append((name, _steps(section)))
             continue
         options = {key: value for key, value in section.found.items() if key != "name"}
-        make_part(section, registry, name, options)
+        make_part(section, registry, name, options, kind="method", inside=None)
         made.append((name, options))
     if not made and kind == "history":
         raise where.fault('a [[method]] or more, as name = "pseudonyms"', "method")
@@ -318,7 +318,7 @@ def _threats(where: Where, found: Mapping[str, Any], kind: str) -> list[Threat]:
     made = []
     for section in _listed(where, found, "threat"):
         knows = section.names("knows", [])
-        share = section.number_between("share", 0, 1, 1.0 if kind == "table" else 0.25)
+        share = section.number("share", 0, 1, 1.0 if kind == "table" else 0.25)
         attacks = section.names("attacks", ["record-linkage" if kind == "table" else "linkage"], known=known.names())
         made.append(Threat(section.text("name"), knows, share, attacks))
         section.finish()
@@ -338,12 +338,12 @@ def _measures(where: Where, found: Mapping[str, Any], kind: str) -> tuple[str, .
 
 def _bound(section: Section) -> Bound:
     of = section.text("of", expected="what is bounded, as k, loss, suppressed or 'prosecutor-risk'")
-    ends = {key: section.number_between(key, -1e18, 1e18) for key in ("least", "most") if key in section.found}
+    ends = {key: section.number(key, -1e18, 1e18) for key in ("least", "most") if key in section.found}
     section.asked |= {"least", "most"}
     section.finish()
     if not ends:
         raise section.fault("least or most, as most = 0.2", "of", of)
-    line = section.where.line("bound", "of", section.number)
+    line = section.where.line("bound", "of", section.nth)
     return Bound(of, ends.get("least"), ends.get("most"), line)
 
 

@@ -18,8 +18,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tokumei.core.errors import InputError
+from tokumei.core.fields import fit
 from tokumei.core.progress import Bar, step
-from tokumei.core.registry import Option, fit_option, part_name, part_options, read_option
+from tokumei.core.registry import Option, part_name, part_options, read_option
 from tokumei.core.result import Result, Rows, Section
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
@@ -141,7 +142,7 @@ def _is_list(option: Option) -> bool:
 
 def _fitted(option: Option, value: Any) -> Any:
     try:
-        return fit_option(option, value)
+        return fit(option.type, value)
     except ValueError:
         _refuse(option, value)
 

@@ -5,18 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
+from tokumei.cli.groups import COMMANDS_PANEL, Group
 from tokumei.cli.options import ForceOption
 from tokumei.cli.output import EXIT_BAD_INPUT, EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
+from tokumei.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
     from tokumei_studies.running import StudyOutcome
 
-app = typer.Typer(help="Compute published tables and figures again.", no_args_is_help=True)
+app = Group(
+    "Compute published tables and figures again.",
+    {COMMANDS_PANEL: {"list": "command:list_studies", "run": "command:run"}},
+    package="tokumei_studies",
+)
 
 
-@app.command("list")
 def list_studies(json: JsonFlag = False) -> None:
     """List the studies: which published result each computes again, whether it is quick, and what data it needs.
 
@@ -27,20 +32,19 @@ def list_studies(json: JsonFlag = False) -> None:
     show(StudyList(), json=json)
 
 
-@app.command("run")
 def run(
-    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="See 'tokumei study list'.")] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Run every study.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="With --all: only those that take a few seconds.")] = False,
+    names: Annotated[list[str] | None, Argument(metavar="[NAME…]", help="See 'tokumei study list'.")] = None,
+    all_: Annotated[bool, Option("--all", help="Run every study.")] = False,
+    quick: Annotated[bool, Option("--quick", help="With --all: only those that take a few seconds.")] = False,
     data: Annotated[
-        Path | None, typer.Option("--data", metavar="DIR", help="The folder of the data that studies need.")
+        Path | None, Option("--data", metavar="DIR", help="The folder of the data that studies need.")
     ] = None,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the pages and figures.")] = Path(
+    out: Annotated[Path, Option("--out", metavar="DIR", help="Folder for the pages and figures.")] = Path(
         "docs/studies"
     ),
     force: ForceOption = False,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="How many run at a time; 2 if there are two cores.")
+        int | None, Option("--jobs", min=1, help="How many run at a time; 2 if there are two cores.")
     ] = None,
     json: JsonFlag = False,
 ) -> None:
@@ -74,6 +78,6 @@ def run(
     show(result, json=json)
     for outcome in () if json else outcomes:
         if outcome.error is not None:
-            typer.echo(f"Error: {outcome.name}: {outcome.error['message']}", err=True)
+            click.echo(f"Error: {outcome.name}: {outcome.error['message']}", err=True)
     if result.has_errors or result.is_unexplained:
-        raise typer.Exit(EXIT_BAD_INPUT if result.has_errors else EXIT_CHECK_FAILED)
+        raise click.exceptions.Exit(EXIT_BAD_INPUT if result.has_errors else EXIT_CHECK_FAILED)

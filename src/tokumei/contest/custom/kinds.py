@@ -86,7 +86,7 @@ class HistoryReader:
 
     def data(self, section: Section, source: str | None, delimiter: str | None) -> Data:
         """Read the names of the columns in the source, and how many customers are made up."""
-        names = section.section("columns")
+        names = section.inside("columns")
         columns = {name: names.text(name, name, expected="the name of a column") for name in SCHEMA}
         names.finish()
         return Data(source, delimiter, columns, {}, section.whole("made_customers", 1, 100_000, 100))
@@ -126,7 +126,7 @@ class TableReader:
 
     def data(self, section: Section, source: str | None, delimiter: str | None) -> Data:
         """Read the types of the columns, and how many rows are made up."""
-        given = section.section("types")
+        given = section.inside("types")
         types = {name: given.choice(name, tuple(TYPES)) for name in given.found}
         return Data(source, delimiter, {}, types, section.whole("made_rows", 1, 10_000_000, 1_000))
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from tokumei.contest.custom.kinds import HISTORY, READERS, TABLE, Data, KindReader, Roles
 from tokumei.core.errors import InputError, nearest
+from tokumei.core.fields import wanted
 from tokumei.core.registry import Registry
 from tokumei.core.seeds import generator
 from tokumei.core.text import Text, choice_of
@@ -205,10 +206,8 @@ def settings_of(where: Where, found: Mapping[str, Any]) -> Settings:
     """Read the settings of a contest, refusing the first slip."""
     for key, value in found.items():
         if key not in SECTIONS:
-            near = nearest(key, SECTIONS)
-            wanted = f"'{near}'" if near else choice_of(SECTIONS)
             shown = None if isinstance(value, (dict, list)) else value
-            raise where.fault(f"a section of a contest: {wanted}", key, value=shown)
+            raise where.fault(f"a section of a contest: {wanted(key, SECTIONS)}", key, value=shown)
     contest = _single(where, found, "contest", is_required=True)
     kind = contest.choice("kind", (HISTORY, TABLE))
     title = contest.text("title")
@@ -271,7 +270,7 @@ def _read_data(section: Section, reader: KindReader) -> Data:
 def _read_checks(section: Section, reader: KindReader, roles: Roles) -> Checks:
     columns = reader.columns(roles)
     checks = Checks(
-        least_kept=section.number_between("least_kept", 0, 1, 0.0),
+        least_kept=section.number("least_kept", 0, 1, 0.0),
         values_of_original=section.names("values_of_original", [], known=columns),
         unchanged=section.names("unchanged", [], known=columns),
         same_month=reader.same_month(section),
@@ -293,7 +292,7 @@ def _read_parts(where: Where, found: Mapping[str, Any], name: str, registry: Reg
         part = section.text("name", expected=f"a {registry.kind}: {', '.join(registry)}")
         label = section.text("label", part)
         options = section.get("options", "a table of options such as { k = 10 }", dict, {})
-        weight = section.number_between("weight", 0, 1_000_000, 1.0) if name == "metrics" else 1.0
+        weight = section.number("weight", 0, 1_000_000, 1.0) if name == "metrics" else 1.0
         section.finish()
         if _symbol(label) in {_symbol(other.label) for other in parts} | {"U", "S"}:
             raise section.fault("a label that no other has, and that is not U or S", "label", label)
@@ -330,7 +329,7 @@ def _read_phases(section: Section) -> tuple[Phase, ...]:
         if name not in PHASES:
             section.asked.update(PHASES)
             section.finish()
-        inner = section.section(name)
+        inner = section.inside(name)
         opens, closes = (_read_time(inner, key) for key in ("opens", "closes"))
         if opens is not None and closes is not None and opens >= closes:
             raise inner.fault("a time after the one that the phase opens", "closes", closes)

@@ -43,7 +43,7 @@ class Drawer:
         return 0 if self._process is None else self._process.pid
 
     def draw(self, figure: str, rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> str:
-        """Draw a figure of `tokumei.reports.contest_figures`, by its name, and give it as SVG."""
+        """Draw a figure of `tokumei.reports.figures`, by its name, and give it as SVG."""
         asked = json.dumps([figure, rows, titles]).encode() + b"\n"
         for _attempt in range(MOST_ATTEMPTS):
             answer = self._ask(asked)
@@ -91,14 +91,14 @@ def _start() -> subprocess.Popen[bytes]:
 
 def main() -> None:
     """Be the process: draw what each line asks for."""
-    from tokumei.reports import contest_figures
+    from tokumei.reports import figures
 
     while _is_heard(sys.stdin.buffer, IDLE_SECONDS):
         line = sys.stdin.buffer.readline()
         if not line:
             break
         figure, rows, titles = json.loads(line)
-        drawn = getattr(contest_figures, figure)(_frame(rows), **titles)
+        drawn = getattr(figures, figure)(_frame(rows), **titles)
         sys.stdout.buffer.write(json.dumps(drawn).encode() + b"\n")
         sys.stdout.buffer.flush()
 

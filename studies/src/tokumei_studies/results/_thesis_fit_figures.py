@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from tokumei.reports.figures import dots_figure
+from tokumei_studies.figures import dots_figure
 from tokumei_studies.results._thesis import ALL, CENSUS_ID, FITTED_UP_TO, GROUPS, LARGE, MEAN, Appendix
 from tokumei_studies.study import StudyFigure
 

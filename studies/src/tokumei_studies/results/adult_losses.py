@@ -19,7 +19,7 @@ from tokumei.measures.losses import LOSSES
 from tokumei.measures.safety.class_sizes import KAnonymity
 from tokumei.methods.search.optimal import Optimal
 from tokumei.methods.search.problem import JudgedNode, Problem
-from tokumei.reports.figures import panel_figure
+from tokumei_studies.figures import panel_figure
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 
 FOLDER = "adult/hierarchies"

@@ -18,7 +18,7 @@ from tokumei.methods.history.delete import Delete
 from tokumei.methods.history.perturb import Perturb
 from tokumei.methods.history.steps import Pseudonyms
 from tokumei.methods.pipeline import Pipeline
-from tokumei.reports.figures import panel_figure
+from tokumei_studies.figures import panel_figure
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 
 FOLDER = "pwscup2017"

@@ -17,7 +17,7 @@ from tokumei.predictors.compare import Comparison, compare
 from tokumei.predictors.margins import Margins
 from tokumei.predictors.power_law import PowerLaw
 from tokumei.predictors.predictor import Quadrants, Rule
-from tokumei.reports.figures import dots_figure, parts_figure
+from tokumei_studies.figures import dots_figure, parts_figure
 from tokumei_studies.results._thesis import (
     CENSUS,
     QUADRANT_COLORS,

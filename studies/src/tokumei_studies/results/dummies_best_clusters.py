@@ -10,7 +10,7 @@ from typing import ClassVar
 import polars as pl
 
 from tokumei.methods.history.dummies import best_clusters, expected_dummies, expected_reid
-from tokumei.reports.figures import dots_figure
+from tokumei_studies.figures import dots_figure
 from tokumei_studies.results._dummies_paper import (
     MU,
     PAPER,

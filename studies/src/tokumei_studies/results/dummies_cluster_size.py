@@ -16,7 +16,7 @@ from tokumei.contest.editions.pwscup2016.files import read_history
 from tokumei.core.progress import step
 from tokumei.engines.item_sets import Ints, ItemSets, Matrix
 from tokumei.methods.history.dummies import Dummies
-from tokumei.reports.figures import panel_figure
+from tokumei_studies.figures import panel_figure
 from tokumei_studies.results._dummies_paper import HISTORY, MU, PAPER, TABLE_2, B, H, M, N, Printed
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 

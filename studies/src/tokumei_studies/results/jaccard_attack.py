@@ -20,7 +20,7 @@ from tokumei.methods.history.dummies import Dummies
 from tokumei.methods.history.perturb import Perturb
 from tokumei.methods.history.steps import HistoryStep, Pseudonyms
 from tokumei.methods.pipeline import Pipeline
-from tokumei.reports.figures import dot_plot
+from tokumei_studies.figures import dot_plot
 from tokumei_studies.results._dummies_paper import HISTORY, PAPER
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 

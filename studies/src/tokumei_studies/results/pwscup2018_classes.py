@@ -11,7 +11,7 @@ from typing import ClassVar
 import polars as pl
 
 from tokumei.attacks.history.fitting import CHANCE, chances_in_class
-from tokumei.reports.figures import dots_figure
+from tokumei_studies.figures import dots_figure
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 
 SIZES = range(2, 13)

@@ -11,7 +11,7 @@ from typing import ClassVar
 import polars as pl
 
 from tokumei.measures.table.row_by_row import least_significant_correlation, pearson_correlation
-from tokumei.reports.figures import panel_figure
+from tokumei_studies.figures import panel_figure
 from tokumei_studies.results._pwscup2018_tables import UTILITY, Column, all_columns
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import polars as pl
 
 from tokumei.attacks.history.fitting import n_needed
-from tokumei.reports.figures import dots_figure
+from tokumei_studies.figures import dots_figure
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 
 # Table 4, column by column: the first number of guesses, and r for it and those that follow. None is the table's *.

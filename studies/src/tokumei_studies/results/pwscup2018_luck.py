@@ -9,7 +9,7 @@ from typing import ClassVar
 import polars as pl
 
 from tokumei.attacks.history.fitting import chance_of_proof, chances_in_class
-from tokumei.reports.figures import dots_figure
+from tokumei_studies.figures import dots_figure
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 
 MOST_GUESSES = 80

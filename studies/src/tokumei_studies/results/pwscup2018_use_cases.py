@@ -24,7 +24,7 @@ from tokumei.measures.utility.item_similarity import ItemItem
 from tokumei.measures.utility.itemsets import FrequentItemsets
 from tokumei.measures.utility.purchases import Column, Statistic, TopItems
 from tokumei.methods.history.generalize import Generalize
-from tokumei.reports.figures import panel_figure
+from tokumei_studies.figures import panel_figure
 from tokumei_studies.results._pwscup2018_tables import STATISTICS, UTILITY, all_columns
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 

@@ -11,7 +11,7 @@ import polars as pl
 from tokumei.data.made_services import PREFECTURES
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.hierarchies.lattice import Lattice
-from tokumei.reports.figures import dots_figure
+from tokumei_studies.figures import dots_figure
 from tokumei_studies.results._thesis import (
     APPENDIX,
     CENSUS,

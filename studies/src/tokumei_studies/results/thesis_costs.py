@@ -21,7 +21,8 @@ from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS
 from tokumei.methods.tables import decide
 from tokumei.predictors.predictor import LatticeCounts
-from tokumei.reports.figures import dots_figure, grouped_bar_figure
+from tokumei.reports.figures import grouped_bar_figure
+from tokumei_studies.figures import dots_figure
 from tokumei_studies.results._thesis import (
     ALL,
     APPENDIX,

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.seeds import generator
-from tokumei.reports.figures import dots_figure
+from tokumei_studies.figures import dots_figure
 from tokumei_studies.results._thesis import SEED, THESIS, Floats, Regression, markdown_table
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 

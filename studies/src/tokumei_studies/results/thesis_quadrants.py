@@ -10,7 +10,7 @@ from typing import ClassVar
 import polars as pl
 
 from tokumei.predictors.predictor import Quadrants
-from tokumei.reports.figures import parts_figure
+from tokumei_studies.figures import parts_figure
 from tokumei_studies.results._thesis import (
     ALL,
     APPENDIX,

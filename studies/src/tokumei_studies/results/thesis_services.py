@@ -12,7 +12,8 @@ import numpy as np
 import polars as pl
 
 from tokumei.data.made_services import MOST_SERVICES, prefecture_counts
-from tokumei.reports.figures import dots_figure, grouped_bar_figure
+from tokumei.reports.figures import grouped_bar_figure
+from tokumei_studies.figures import dots_figure
 from tokumei_studies.results._made_services import RANKS, MadeServices, indices_of
 from tokumei_studies.results._thesis import (
     APPENDIX,

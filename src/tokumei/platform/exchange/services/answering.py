@@ -18,7 +18,7 @@ from tokumei.core.errors import InputError, NotAllowed, NotFound
 from tokumei.data.files.disk import atomic_path
 from tokumei.engines.class_counts import SIZE
 from tokumei.exchange.desk import ANSWER, VERSION
-from tokumei.exchange.documents import Fields, parse_signed
+from tokumei.exchange.documents import Document, parse_signed
 from tokumei.exchange.offering import read_release
 from tokumei.exchange.watch import tampering
 from tokumei.platform.exchange.desk_work import given_release
@@ -108,8 +108,8 @@ def take_answer(request: LevelRequest, text: str, release: str | None, *, remark
     signed = parse_signed(text, ANSWER, VERSION, file="answer.json")
     if signed.key != request.offer.public_key:
         raise NotAllowed(_("The answer is not signed by the offer's key."))
-    fields = Fields(signed.body, "answer.json")
-    outcome = fields.text("outcome", one_of=["served", "refused", "waiting"])
+    fields = Document(signed.body, "answer.json")
+    outcome = fields.choice("outcome", ["served", "refused", "waiting"])
     digest = fields.text("release", most=64)
     if fields.text("request", most=64) != request.digest:
         raise NotAllowed(_("The answer is to another request."))

@@ -1,0 +1,131 @@
+"""Click commands made of functions: what a parameter takes is its type, and how it is called stands beside it.
+
+`size: Annotated[int, Option("--size", min=1, help="Rows to draw.")] = 5` is an option of a command.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from types import NoneType
+from typing import Any, get_args, get_origin
+
+import click
+
+OPTIONS_PANEL = "Options"
+
+
+@dataclass(frozen=True)
+class Option:
+    """How an option is called, --name of its parameter if not stated, and what the help says of it.
+
+    panel: the title in the help under which it stands.
+    """
+
+    flag: str | None = None
+    help: str = ""
+    metavar: str | None = None
+    min: float | None = None
+    max: float | None = None
+    panel: str = OPTIONS_PANEL
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What the usage line calls an argument, and what the help says of it."""
+
+    metavar: str
+    help: str = ""
+    min: float | None = None
+    max: float | None = None
+
+
+class PanelOption(click.Option):
+    """An option that stands under a title of the help."""
+
+    panel = OPTIONS_PANEL
+
+
+class _Whole(click.IntRange):
+    """A whole number between bounds."""
+
+    name = "integer"
+
+
+class _Within(click.FloatRange):
+    """A number between bounds; NaN, which compares with none, is refused."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return number
+
+
+class _Member(click.Choice[Any]):
+    """One of the values of an enumeration."""
+
+    def normalize_choice(self, choice: Any, ctx: click.Context | None) -> str:
+        """Return a member as it is typed: by its value, where Click would take its name."""
+        return str(choice.value if isinstance(choice, Enum) else choice)
+
+
+def parameters_of(function: Callable[..., Any]) -> list[click.Parameter]:
+    """Return the options and arguments of a function, in the order of its parameters."""
+    return [_parameter(one) for one in inspect.signature(function, eval_str=True).parameters.values()]
+
+
+def _parameter(one: inspect.Parameter) -> click.Parameter:
+    kind, about = get_args(one.annotation)
+    if NoneType in get_args(kind):
+        kind = get_args(kind)[0]
+    is_several = get_origin(kind) is list
+    if is_several:
+        (kind,) = get_args(kind)
+    is_required = one.default is inspect.Parameter.empty
+    given: dict[str, Any] = {"help": about.help, "required": is_required}
+    if not is_required:
+        given["default"] = one.default
+    if is_several:
+        given["callback"] = _listed
+    if isinstance(about, Argument):
+        n_words = -1 if is_several else 1
+        return click.Argument([one.name], type=_type(kind, about), metavar=about.metavar, nargs=n_words, **given)
+    if kind is bool:
+        given["is_flag"] = True
+    else:
+        given |= {"type": _type(kind, about), "multiple": is_several, "metavar": about.metavar or _metavar(kind, about)}
+    option = PanelOption([one.name, about.flag or f"--{one.name.replace('_', '-')}"], show_default=True, **given)
+    option.panel = about.panel
+    return option
+
+
+def _listed(_context: click.Context, _param: click.Parameter, values: Sequence[Any] | None) -> list[Any] | None:
+    return list(values) if values else None
+
+
+def _type(kind: type, about: Option | Argument) -> Any:
+    if issubclass(kind, Enum):
+        return _Member(kind)
+    if issubclass(kind, Path):
+        return click.Path(path_type=Path)
+    if not _is_bounded(about):
+        return kind
+    return _Whole(about.min, about.max) if kind is int else _Within(about.min, about.max)  # type: ignore[arg-type]
+
+
+def _metavar(kind: type, about: Option) -> str:
+    if issubclass(kind, Enum):
+        return f"<{'|'.join(str(one.value) for one in kind)}>"
+    return f"<{kind.__name__.lower()}{' range' if _is_bounded(about) else ''}>"
+
+
+def _is_bounded(about: Option | Argument) -> bool:
+    return about.min is not None or about.max is not None
