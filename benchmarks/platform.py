@@ -142,7 +142,7 @@ def _make_contest(slug: str, n_customers: int, *, n_releases: int) -> None:
 
     from tokumei.contest.edition import files_in
     from tokumei.platform.accounts.models import User
-    from tokumei.platform.contests.services import contests, joining, phase_work, submitting
+    from tokumei.platform.contests.services import contests, joining, rulebook, submitting
     from tokumei.platform.contests.services.phase_work import phase_jobs
     from tokumei.platform.jobs.models import Job
     from tokumei.platform.jobs.running import run
@@ -163,7 +163,7 @@ def _make_contest(slug: str, n_customers: int, *, n_releases: int) -> None:
     )
     run(phase_jobs(contest).get().pk)
     contest.refresh_from_db()
-    edition = phase_work.edition_of(contest)
+    edition = rulebook.edition_of(contest)
     data = files_in(contest.folder / "public" / "data", edition.terms.data_files)
     with tempfile.TemporaryDirectory() as folder:
         edition.anonymize("perturb-and-delete", data, Path(folder), seed=1)

@@ -52,7 +52,7 @@ def test_long_name_has_its_text_below_and_short_ones_beside(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
-    lines = help_of(capsys, "exchange", "offer").splitlines()
-    at = lines.index("  --tighten-every <int range>")
-    assert lines[at + 1] == " " * 27 + "After how many answers the"
-    assert "  --qi A,B,…               The quasi-identifiers. [required]" in lines
+    lines = help_of(capsys, "anonymize", "table").splitlines()
+    at = lines.index("  --delta-disclosure COLUMN=DELTA[:…]")
+    assert lines[at + 1] == " " * 27 + "δ-disclosure privacy, in bits;"
+    assert "  --k N                    Fewest rows in a class. [x>=1]" in lines

@@ -44,3 +44,9 @@ def written(path: Path, rows: str) -> Path:
     """Write a file of one word a row."""
     path.write_text("".join(f"{row}\n" for row in rows.split()))
     return path
+
+
+def made(folder: Path) -> Path:
+    """Make a folder, as whoever calls an edition does."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -15,11 +15,11 @@ from tokumei.cli.main import main
 from tokumei.contest.edition import CHOSEN, COUNTS, Edition, ReleaseScore
 from tokumei.contest.folder import Contest, open_contest
 from tokumei.contest.kit import kit_of_contest
-from tokumei.contest.measures import which_counts
+from tokumei.contest.log import read_log
 from tokumei.contest.pages import rules_text
 from tokumei.contest.phases import attack, choose, close, judge, prepare, publish, ranking, submit
 from tokumei.contest.replay import replay
-from tokumei.contest.season import read_log
+from tokumei.contest.season import which_counts
 from tokumei.contest.setting import counts_said, parse_setting, with_counts
 from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
 
@@ -29,13 +29,17 @@ ROWS = ("61 20 30 40 50 60", "11 20 30 40 50 60", "31 20 30 40 50 60")
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=6), st.integers(0, 5))
 def test_best_is_the_last_of_those_that_lost_least_use(losses: list[int], place: int) -> None:
-    scores = [ReleaseScore({}, loss / 10) for loss in losses]
-    rank = Tiny().rank
+    places, rank = range(len(losses)), Tiny().rank
+
+    def score(place: int) -> ReleaseScore:
+        return ReleaseScore({}, losses[place] / 10)
+
     best = max(place for place, loss in enumerate(losses) if loss == min(losses))
-    assert which_counts("best", scores, rank) == best
-    assert which_counts("latest", scores, rank) == len(losses) - 1
-    assert which_counts("chosen", scores, rank) == len(losses) - 1
-    assert which_counts("chosen", scores, rank, place) == place
+    assert which_counts("best", places, rank, score) == best
+    assert which_counts("latest", places, rank, score) == len(losses) - 1
+    assert which_counts("chosen", places, rank, score) == len(losses) - 1
+    chosen = which_counts("chosen", places, rank, score, lambda one: one == place)
+    assert chosen == min(place, len(losses) - 1)
 
 
 def prepared(tiny: Edition, tmp_path: Path, counts: str, name: str = "cup") -> Contest:

@@ -406,6 +406,7 @@ def test_guesses_of_rows_are_checked_and_judged(people: tuple[CustomEdition, Fil
     for lines, rule in (
         (["row", "1", "2"], "row-for-row"),
         (["row", "1", "2", "5"], "row-of-t"),
+        (["row", "1", "2", "x"], "row-of-t"),
         (["rw", "1"], "file-form"),
     ):
         with pytest.raises(InputError, match=f"rule {rule}"):

@@ -151,7 +151,7 @@ def in_2017(tmp_path_factory: pytest.TempPathFactory) -> tuple[Submission, Submi
             valid=guess.read_bytes(),
             rules=rules_2017.GUESS_RULES,
             check=lambda: rules_2017.check_guess(originals, seen, guess),
-            use=lambda: pwscup2017.read_guess(guess),
+            use=lambda: pwscup2017.read_truth(guess),
         ),
     )
 

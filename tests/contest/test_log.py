@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.contest.season import HEAD, LOG, locked_log, read_log, start_log
+from tokumei.contest.log import HEAD, LOG, locked_log, read_log, start_log
 from tokumei.core.errors import NotFound, PromiseBroken
 
 

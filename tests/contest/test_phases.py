@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.contest import season
+from tokumei.contest import log
 from tokumei.contest.edition import EDITIONS
 from tokumei.contest.folder import Contest, open_contest
+from tokumei.contest.log import read_log
 from tokumei.contest.phases import (
     attack,
     check_guess,
@@ -24,7 +25,6 @@ from tokumei.contest.phases import (
     score,
     submit,
 )
-from tokumei.contest.season import read_log
 from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
 
 CANARY = "1357913579"
@@ -90,7 +90,7 @@ def test_submit_whose_line_cannot_be_written_leaves_nothing_and_can_be_done_agai
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as broken:
-        broken.setattr(season, "_write_head", full_disk)
+        broken.setattr(log, "_write_head", full_disk)
         with pytest.raises(OSError, match="No space left"):
             submit(contest, "alpha", release(tmp_path))
     assert everything(contest) == before

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.cases import cases
+from tests.contest.conftest import made
 
 from tokumei.contest.edition import Attempt, Files, GuessScore, ReleaseScore, Standing, TeamEntry, files_in
 from tokumei.contest.editions.pwscup2015.edition import Pwscup2015
 from tokumei.contest.editions.pwscup2015.files import GUESS_RULES, RELEASE_RULES, Microdata, check_guess, check_release
-from tokumei.contest.measures import rank_attackers
+from tokumei.contest.season import rank_attackers
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.seeds import generator
 from tokumei.data.files.strict import read_rows, write_rows
@@ -43,7 +44,7 @@ def releases(data: Files, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     """What each built-in anonymizer hands in."""
     folder = tmp_path_factory.mktemp("releases")
     for name in EDITION.anonymizers():
-        EDITION.anonymize(name, data, folder / name, seed=1)
+        EDITION.anonymize(name, data, made(folder / name), seed=1)
     return {name: files_in(folder / name, TERMS.release_files) for name in EDITION.anonymizers()}
 
 
@@ -230,7 +231,7 @@ def test_any_release_that_passes_is_scored_and_published(
     except InputError:
         return
     assert edition.score(known, {}, release).utility >= 0
-    edition.publish(known, release, tmp_path / "seen", tmp_path / "truth", seed=1)
+    edition.publish(known, release, made(tmp_path / "seen"), made(tmp_path / "truth"), seed=1)
 
 
 def test_score_has_the_thirteen_indices_by_their_names(data: Files, releases: dict[str, Files]) -> None:
@@ -308,10 +309,10 @@ def test_published_rows_tell_neither_their_order_nor_how_numbers_were_written(tm
     edition = Pwscup2015(6, FORM.quasi_identifiers, FORM.sensitive, "income", "rent")
     known = written(tmp_path, X=X)
     one = written(tmp_path, Y=Y, I=I)
-    edition.publish(known, one, tmp_path / "a", tmp_path / "b", seed=7)
+    edition.publish(known, one, made(tmp_path / "a"), made(tmp_path / "b"), seed=7)
     lines = Y.replace(b"50.25,5", b"050.25,5.00").splitlines(keepends=True)
     backwards = written(tmp_path, Y=b"".join([lines[0], *lines[:0:-1]]), I=b"5\n3\n2\n1\n6\n")
-    edition.publish(known, backwards, tmp_path / "c", tmp_path / "d", seed=7)
+    edition.publish(known, backwards, made(tmp_path / "c"), made(tmp_path / "d"), seed=7)
     for before, after in (("a/Y.csv", "c/Y.csv"), ("b/I.csv", "d/I.csv")):
         assert (tmp_path / before).read_bytes() == (tmp_path / after).read_bytes()
     # The truth goes with the rows: the amounts of row i are about ten times i.
@@ -323,22 +324,22 @@ def play(folder: Path) -> list[Standing]:
     """A whole season, in which anonymizers are teams and every attack is tried on all."""
     edition = Pwscup2015(n_rows=60)
     terms = edition.terms
-    edition.make_data(folder / "data", seed=3)
+    edition.make_data(made(folder / "data"), seed=3)
     data = files_in(folder / "data", terms.data_files)
-    edition.draw_knowledge(data, folder / "knowledge", seed=3)
+    edition.draw_knowledge(data, made(folder / "knowledge"), seed=3)
     entries = []
     for team in ("noise", "average", "yamaoka"):
         at = folder / team
-        edition.anonymize(team, data, at / "release", seed=3)
+        edition.anonymize(team, data, made(at / "release"), seed=3)
         release = files_in(at / "release", terms.release_files)
         edition.check(data, release)
         score = edition.score(data, {}, release)
-        edition.publish(data, release, at / "published", at / "truth", seed=3)
+        edition.publish(data, release, made(at / "published"), made(at / "truth"), seed=3)
         published = files_in(at / "published", terms.published_files)
         truth = files_in(at / "truth", terms.truth_files)
         attempts = []
         for name in edition.attacks():
-            edition.attack(name, data, {}, published, at / name, seed=3)
+            edition.attack(name, data, {}, published, made(at / name), seed=3)
             guess = files_in(at / name, terms.guess_files)
             edition.check_guess(data, published, guess)
             attempts.append(Attempt(f"by {name}", "", edition.judge(data, published, truth, guess)))
@@ -408,7 +409,7 @@ def test_flagged_release_comes_last_unless_the_options_say_otherwise() -> None:
 def test_data_from_a_source_are_its_rows_in_another_order(tmp_path: Path) -> None:
     source = written(tmp_path, source=X.replace(b",", b";"))["source"]
     edition = Pwscup2015(4, FORM.quasi_identifiers, FORM.sensitive, "income", "rent")
-    edition.make_data(tmp_path / "data", seed=1, source=source)
+    edition.make_data(made(tmp_path / "data"), seed=1, source=source)
     drawn = (tmp_path / "data" / "X.csv").read_bytes().splitlines()
     assert len(drawn) == 5
     assert set(drawn) <= set(X.splitlines())

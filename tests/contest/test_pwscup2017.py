@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.contest.conftest import made
 
 from tokumei.contest.edition import Attempt, Files, GuessScore, ReleaseScore, TeamEntry, files_in
 from tokumei.contest.editions.pwscup2017 import files as pwscup2017
@@ -93,7 +94,7 @@ def test_data_is_sampled_from_online_retail_before_december_2011(tmp_path: Path,
         pl.read_csv(SOURCE.encode()).write_parquet(source)
     else:
         source.write_bytes(gzip.compress(SOURCE.encode()) if suffix == ".csv.gz" else SOURCE.encode())
-    Pwscup2017(n_customers=2).make_data(tmp_path / "data", seed=1, source=source)
+    Pwscup2017(n_customers=2).make_data(made(tmp_path / "data"), seed=1, source=source)
     assert (tmp_path / "data" / "T.csv").read_text().splitlines() == [
         "17850,0,2010/12/1,8:26,85123A,2.55,6",
         "17850,0,2011/11/30,18:00,71053,3.39,2",
@@ -101,13 +102,13 @@ def test_data_is_sampled_from_online_retail_before_december_2011(tmp_path: Path,
     ]
     assert pwscup2017.read_master(tmp_path / "data" / "M.csv")["customer"].to_list() == ["12583", "17850"]
     with pytest.raises(InputError, match="the 2 customers of the source"):
-        Pwscup2017(n_customers=3).make_data(tmp_path / "data", seed=1, source=source)
+        Pwscup2017(n_customers=3).make_data(made(tmp_path / "data"), seed=1, source=source)
 
 
 def test_data_is_sampled_from_the_history_of_a_contest(data: Files, tmp_path: Path) -> None:
     source = tmp_path / "T.csv.gz"
     source.write_bytes(gzip.compress(data["T"].read_bytes()))
-    Pwscup2017(n_customers=5).make_data(tmp_path / "data", seed=3, source=source)
+    Pwscup2017(n_customers=5).make_data(made(tmp_path / "data"), seed=3, source=source)
     sample = pwscup2017.read_history(tmp_path / "data" / "T.csv")
     assert len(sample.customers) == 5
     whole = pwscup2017.read_history(data["T"]).frame
@@ -176,7 +177,7 @@ def test_published_rows_tell_nothing_of_their_order(small: dict[str, Path], tmp_
         data = {**small, "T": written(tmp_path / "moved.csv", [HISTORY[place] for place in places])}
         files = {"AT": written(tmp_path / "AT.csv", [release[place] for place in places])}
         folder = tmp_path / str(number)
-        EDITION.publish(data, files, folder / "public", folder / "secret", seed=9)
+        EDITION.publish(data, files, made(folder / "public"), made(folder / "secret"), seed=9)
         assert [path.name for path in (folder / "public").iterdir()] == ["S.csv"]
         published.append(((folder / "public" / "S.csv").read_bytes(), (folder / "secret" / "F.csv").read_bytes()))
     # Wherever the rows stood, and however a number was written, the bytes are the same.

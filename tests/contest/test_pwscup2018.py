@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.contest.conftest import made
 
 from tokumei.contest.edition import Attempt, Files, GuessScore, ReleaseScore, TeamEntry, files_in
 from tokumei.contest.editions.pwscup2018 import files as pwscup2018
@@ -80,7 +81,7 @@ def test_published_rows_are_sorted_and_tell_nothing_of_their_order(tmp_path: Pat
         data = {"T": written(tmp_path / "T.csv", [history[place] for place in order])}
         files = {"A": written(tmp_path / "A.csv", [release[place] for place in order])}
         EDITION.check(data, files)
-        EDITION.publish(data, files, tmp_path / "public", tmp_path / "secret", seed=sum(order))
+        EDITION.publish(data, files, made(tmp_path / "public"), made(tmp_path / "secret"), seed=sum(order))
         assert (tmp_path / "public" / "A_published.csv").read_text().splitlines() == expected == sorted(expected)
         assert [path.name for path in (tmp_path / "public").iterdir()] == ["A_published.csv"]
         assert (tmp_path / "secret" / "F.csv").read_text().splitlines() == ["70,101", "9,103"]

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tokumei.contest.folder import Contest, files_below
+from tokumei.contest.log import HEAD, LOG, locked_log, read_log, start_log
 from tokumei.contest.phases import close
 from tokumei.contest.replay import replay
-from tokumei.contest.season import HEAD, LOG, locked_log, read_log, start_log
 from tokumei.core.errors import PromiseBroken
 
 

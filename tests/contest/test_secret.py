@@ -40,6 +40,16 @@ def test_digest_of_a_secret_file_cannot_be_tried_out_without_the_key(tmp_path: P
     assert Secret.of_seed(1).digest(path) != public_digest(path) == hashlib.sha256(b"truth").hexdigest()
 
 
+def test_seal_holds_for_the_same_facts_and_key_alone() -> None:
+    facts = {"score": {"utility": 0.5, "details": [1e16, -0.0]}, "target": "red"}
+    seal = Secret.of_seed(1).seal(facts)
+    # As PostgreSQL gives numbers back.
+    assert Secret.of_seed(1).seal({"target": "red", "score": {"utility": 0.5, "details": [10**16, 0.0]}}) == seal
+    assert Secret.of_seed(2).seal(facts) != seal
+    assert Secret.of_seed(1).seal(facts | {"target": "blue"}) != seal
+    assert Secret.of_seed(1).seal(facts | {"score": {"utility": 0.4, "details": [1e16, -0.0]}}) != seal
+
+
 def test_key_read_back_is_the_key(tmp_path: Path) -> None:
     (tmp_path / "key").write_text(Secret.of_seed(3).written())
     assert Secret.read(tmp_path / "key") == Secret.of_seed(3)

@@ -159,7 +159,7 @@ def test_contest_cell_of_wrong_form_names_line_column_and_value(kind: str, write
         (pwscup2017.read_master, "顧客,性別,生年,国", "12352,f,1950/1/1,Others"),
         (pwscup2017.read_history, "customer,invoice,date,time,item,price,quantity", ROW_2017.strip()),
         (pwscup2017.read_release, "ID,INVOICE,DATE,TIME,ITEM,PRICE,QUANTITY", "DEL,,,,,,"),
-        (pwscup2017.read_guess, "customer," + ",".join(pwscup2017.PERIODS), "12352" + ",DEL" * 12),
+        (pwscup2017.read_truth, "customer," + ",".join(pwscup2017.PERIODS), "12352" + ",DEL" * 12),
         (pwscup2018.read_history, "customer,date,item,price,quantity", ROW_2018.strip()),
         (pwscup2018.read_release, "pseudonym,date,item,price,quantity", "*,*,*,*,*"),
         (pwscup2018.read_guess, "pseudonym,customer", "1,12352"),

@@ -25,7 +25,7 @@ from django.db import connections
 from django.utils import timezone
 
 from tokumei.contest.edition import EDITIONS
-from tokumei.contest.season import read_log
+from tokumei.contest.log import read_log
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Participation, Submission
 from tokumei.platform.contests.services import contests, joining, submitting

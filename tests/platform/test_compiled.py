@@ -20,7 +20,7 @@ from tokumei.core.errors import NotFound
 from tokumei.platform.accounts.authentication import ACTIVE_USER, NameOrEmail
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Kind, Participation, State, Submission
-from tokumei.platform.contests.services import contests, joining, phase_work, scoreboard
+from tokumei.platform.contests.services import joining, rulebook, scoreboard, visibility
 from tokumei.platform.middleware import CompiledQuery, cache_while_reading, find_once
 from tokumei.platform.notices.models import Notice, NoticeKind
 from tokumei.platform.notices.services import UNREAD, n_unread
@@ -29,10 +29,10 @@ from tokumei.platform.teams.models import Team
 
 QUERIES = {
     "user": ACTIVE_USER,
-    "contest": contests.BY_SLUG,
-    "co-organizers": contests.CO_ORGANIZERS,
+    "contest": visibility.BY_SLUG,
+    "co-organizers": visibility.CO_ORGANIZERS,
     "own part": joining.OWN_PART,
-    "changed teams": phase_work.CHANGED,
+    "changed teams": rulebook.CHANGED,
     "scored": scoreboard.SCORED,
     "unread": UNREAD,
 }
@@ -97,7 +97,7 @@ def test_rows_are_as_django_makes_them(db: None) -> None:
         assert found is None if not user.is_active else vars(found)["email"] == user.email and found == user
         assert n_unread(user) == Notice.objects.filter(user=user, read_at=None).count()
     for contest in Contest.objects.all():
-        one = contests.find_contest(None, contest.slug)
+        one = visibility.find_contest(None, contest.slug)
         names = [field.attname for field in Contest._meta.concrete_fields]
         assert [getattr(one, name) for name in names] == [getattr(contest, name) for name in names]
         one.title = "changed"
@@ -122,12 +122,12 @@ def test_contest_is_found_by_whom_lists_show_it_to(make_user: MakeUser) -> None:
         Participation.objects.create(contest=made, team=team)
         Participation.objects.create(contest=made, team=left, withdrawn_at=now)
         for user in (None, organizer, helper, player, other, root):
-            is_listed = contests.visible_contests(user).filter(pk=made.pk).exists()
+            is_listed = visibility.visible_contests(user).filter(pk=made.pk).exists()
             if is_listed:
-                assert contests.find_contest(user, made.slug) == made
+                assert visibility.find_contest(user, made.slug) == made
             else:
                 with pytest.raises(NotFound):
-                    contests.find_contest(user, made.slug)
+                    visibility.find_contest(user, made.slug)
 
 
 def test_what_is_found_is_kept_for_one_page_that_is_read_and_no_longer() -> None:

@@ -25,8 +25,8 @@ from tests.platform.contest_plays import (  # noqa: F401 - fixtures among them.
 )
 from tests.platform.sites import do_jobs
 
+from tokumei.contest.log import read_log
 from tokumei.contest.replay import replay
-from tokumei.contest.season import read_log
 from tokumei.core.errors import NotAllowed
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, OrganizerAction, Phase, State
@@ -205,7 +205,7 @@ def ranked_by_the_folder(contest: Contest) -> list[str]:
 
 
 def entries_of(contest: Contest) -> list[Any]:
-    from tokumei.platform.contests.services.scoreboard import entries
+    from tokumei.platform.contests.services.rulebook import entries
 
     return entries(contest)
 

@@ -23,7 +23,7 @@ from tests.platform.programs import Program, token_for
 from tokumei.contest.replay import replay
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Phase, Submission
-from tokumei.platform.contests.services.phase_work import counting_releases
+from tokumei.platform.contests.services.rulebook import counting_releases
 from tokumei.platform.contests.services.scoreboard import standings
 from tokumei.platform.contests.services.teamwork import history
 from tokumei.platform.teams.models import Team

@@ -17,11 +17,11 @@ from tests.platform.conftest import LogIn
 from tests.platform.contest_plays import odd_edition, open_contest, release  # noqa: F401 - fixtures among them.
 
 from tokumei.contest.edition import Attempt, GuessScore, ReleaseScore, Standing, TeamEntry
-from tokumei.contest.measures import place_teams, which_counts
+from tokumei.contest.season import place_teams, which_counts
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Counts, Kind, State, Submission
 from tokumei.platform.contests.services import scoreboard, teamwork
-from tokumei.platform.contests.services.phase_work import counting_key, counting_releases, edition_of
+from tokumei.platform.contests.services.rulebook import counting_key, counting_releases, edition_of
 from tokumei.platform.contests.services.teamwork import HistoryPoint
 from tokumei.platform.teams.models import Team
 
@@ -47,6 +47,7 @@ def plain_history(contest: Contest) -> list[HistoryPoint]:
     """Rank anew after each submission, as an organizer sees it."""
     came: dict[str, list[ReleaseScore]] = {}
     counted: dict[str, ReleaseScore] = {}
+    rank = edition_of(contest).rank
     guesses: dict[str, list[Attempt]] = {}
     shown: dict[str, tuple[float | None, int]] = {}
     points = []
@@ -54,12 +55,12 @@ def plain_history(contest: Contest) -> list[HistoryPoint]:
         if one.target is None:
             scores = came.setdefault(one.team.slug, [])
             scores.append(ReleaseScore.of(one.score or {}))
-            counted[one.team.slug] = scores[which_counts(contest.counts, scores, edition_of(contest).rank)]
+            counted[one.team.slug] = which_counts(contest.counts, scores, rank, lambda score: score)
         else:
             made = Attempt(one.team.slug, one.knowledge, GuessScore.of(one.score or {}))
             guesses.setdefault(one.target.slug, []).append(made)
         entered = [TeamEntry(team, score, tuple(guesses.get(team, ()))) for team, score in counted.items()]
-        for line in edition_of(contest).rank(entered):
+        for line in rank(entered):
             if shown.get(line.team) != (line.value, line.place):
                 shown[line.team] = (line.value, line.place)
                 points.append(HistoryPoint(one.at, line.team, line.value, line.place))

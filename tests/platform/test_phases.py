@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from tokumei.data.files.reading import Reading
 from tokumei.platform.contests.models import Contest, Phase, Submission
 from tokumei.platform.contests.services import contests, joining, phase_work, scoreboard, showing, teamwork
 from tokumei.platform.contests.services.phase_work import begin_due_work, phase_jobs
+from tokumei.platform.contests.services.rulebook import edition_of
 from tokumei.platform.contests.services.showing import export_folder
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.messages import NotReady
@@ -185,14 +187,15 @@ def test_publishing_takes_up_where_it_broke_off(site: Site) -> None:
     assert [one.team for one in open_contest(contest.folder).season().releases] == ["blue", "red"]
 
 
-def test_score_that_comes_out_differently_is_trouble_and_overwrites_nothing(site: Site) -> None:
+def test_score_that_was_changed_is_trouble_and_overwrites_nothing(site: Site) -> None:
     contest = make_contest("red")
     found = evaluated(release(contest, "red"))
     forged = {**(found.score or {}), "utility": 0.0}
     Submission.objects.filter(pk=found.pk).update(score=forged)
     contest = end_anonymizing(contest)
-    assert (contest.phase, contest.trouble) == (Phase.PUBLISHING, phase_work.OTHER_DIGITS)
+    assert (contest.phase, contest.trouble) == (Phase.PUBLISHING, phase_work.CHANGED_SINCE)
     assert contest.trouble_details == "red"
+    assert open_contest(contest.folder).season().releases == []
     found.refresh_from_db()
     assert found.score == forged
     # Once the cause is gone, the organizer has it tried again.
@@ -200,6 +203,55 @@ def test_score_that_comes_out_differently_is_trouble_and_overwrites_nothing(site
     contests.retry_work(contest)
     contest = end_anonymizing(contest)
     assert (contest.phase, contest.trouble) == (Phase.ATTACK, "")
+
+
+def test_file_that_was_changed_after_its_score_is_trouble(site: Site) -> None:
+    contest = make_contest("red", "blue")
+    for name in ("red", "blue"):
+        found = evaluated(release(contest, name, "60 60 60 60 60 60"))
+    file = found.folder / "R.csv"
+    file.write_text("10\n20\n30\n40\n50\n60\n")
+    contest = end_anonymizing(contest)
+    assert (contest.trouble, contest.trouble_details) == (phase_work.CHANGED_SINCE, "blue")
+
+
+@pytest.mark.parametrize("forge", ["score", "target", "seal"])
+def test_guess_whose_score_target_or_seal_was_changed_is_trouble(site: Site, forge: str) -> None:
+    contest = make_contest("red", "blue", "green")
+    for name in ("red", "blue", "green"):
+        evaluated(release(contest, name, "11 20 30 40 50 60"))
+    contest = end_anonymizing(contest)
+    evaluated(guess(contest, "red", "blue", "0 1 2 3 4 5"))
+    found = evaluated(guess(contest, "red", "blue", "5 4 3 2 1 0"))
+    forged = {
+        "score": {**(found.score or {}), "success": 1.0},
+        "target": participation(contest, "green").team,
+        "seal": "0" * 64,
+    }
+    Submission.objects.filter(pk=found.pk).update(**{forge: forged[forge]})
+    contest = end_attacks(contest)
+    assert (contest.phase, contest.trouble) == (Phase.CLOSING, phase_work.CHANGED_SINCE)
+    assert contest.trouble_details == "red 2"
+    assert open_contest(contest.folder).season().guesses == {}
+
+
+def test_contest_is_published_and_closed_without_scoring_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    contest = make_contest("red", "blue")
+
+    def scored_again(*_: Any) -> None:
+        raise AssertionError
+
+    def end(phase: Callable[[Contest], Contest]) -> Contest:
+        with monkeypatch.context() as patch:
+            for name in ("check", "score", "check_guess", "judge"):
+                patch.setattr(type(edition_of(contest)), name, scored_again)
+            return phase(contest)
+
+    for name in ("red", "blue"):
+        evaluated(release(contest, name))
+    contest = end(end_anonymizing)
+    evaluated(guess(contest, "red", "blue"))
+    assert end(end_attacks).phase == Phase.CLOSED
 
 
 def test_contest_without_a_release_waits_for_its_organizer_and_ends(site: Site) -> None:

@@ -22,7 +22,7 @@ from tests.platform.test_phases import end_anonymizing, end_attacks
 from tokumei.core.errors import NotAllowed
 from tokumei.platform.contests.models import Contest, Phase
 from tokumei.platform.contests.services import joining, scoreboard, showing, submitting
-from tokumei.platform.contests.services.scoreboard import N_BANDS, bound_of, in_band
+from tokumei.platform.contests.services.visibility import N_BANDS, bound_of, in_band
 from tokumei.platform.teams import services as teams
 
 

@@ -27,7 +27,7 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.figures import facts_of
 from tokumei.platform.contests.models import Contest, Phase
 from tokumei.platform.contests.services import contests, scoreboard, submitting, teamwork
-from tokumei.platform.contests.services.phase_work import edition_of, terms_of
+from tokumei.platform.contests.services.rulebook import edition_of, terms_of
 from tokumei.platform.contests.words import score_tables
 from tokumei.platform.teams.models import Team
 

@@ -27,8 +27,7 @@ from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import State, Submission
 from tokumei.platform.contests.services import joining, phase_work, showing, submitting
-from tokumei.platform.contests.services.contests import visible_contests
-from tokumei.platform.contests.services.scoreboard import in_band
+from tokumei.platform.contests.services.visibility import in_band, visible_contests
 from tokumei.platform.jobs import queue
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.running import run

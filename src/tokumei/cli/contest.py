@@ -275,9 +275,9 @@ def rank(
 
     Example: tokumei contest rank cup --close
     """
-    from tokumei.contest.measures import rank_attackers
     from tokumei.contest.pages import attacker_table
     from tokumei.contest.phases import close, ranking
+    from tokumei.contest.season import rank_attackers
 
     contest = _open(folder)
     standings = close(contest) if is_closing else ranking(contest)
@@ -329,7 +329,7 @@ def _open(folder: Path) -> Contest:
 
 
 def _state(contest: Contest) -> dict[str, Any]:
-    from tokumei.contest.season import read_log
+    from tokumei.contest.log import read_log
 
     season, lines = contest.season(), read_log(contest.folder)
     return {

@@ -101,7 +101,7 @@ def _parameter(one: inspect.Parameter) -> click.Parameter:
     if kind is bool:
         given["is_flag"] = True
     else:
-        given |= {"type": _type(kind, about), "multiple": is_several, "metavar": about.metavar or _metavar(kind, about)}
+        given |= {"type": _type(kind, about), "multiple": is_several, "metavar": about.metavar or _metavar(kind)}
     option = PanelOption([one.name, about.flag or f"--{one.name.replace('_', '-')}"], show_default=True, **given)
     option.panel = about.panel
     return option
@@ -121,10 +121,14 @@ def _type(kind: type, about: Option | Argument) -> Any:
     return _Whole(about.min, about.max) if kind is int else _Within(about.min, about.max)  # type: ignore[arg-type]
 
 
-def _metavar(kind: type, about: Option) -> str:
+# What stands for a value in the help where a command names nothing better.
+METAVARS = {int: "N", float: "X", str: "TEXT", Path: "FILE"}
+
+
+def _metavar(kind: type) -> str:
     if issubclass(kind, Enum):
-        return f"<{'|'.join(str(one.value) for one in kind)}>"
-    return f"<{kind.__name__.lower()}{' range' if _is_bounded(about) else ''}>"
+        return "|".join(str(one.value) for one in kind)
+    return METAVARS.get(kind, kind.__name__.upper())
 
 
 def _is_bounded(about: Option | Argument) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tokumei.cli.options import names, pairs
-from tokumei.cli.parameters import Option
+from tokumei.cli.parameters import OPTIONS_PANEL, Option
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import Reading
 from tokumei.tasks.request import Kind, Requirements, request_fields
@@ -42,7 +42,7 @@ HierarchyOption = Annotated[
 ]
 
 
-def asks(kind: type[Requirements], *without: str, panel: str | None = None) -> Callable[[Command], Command]:
+def asks(kind: type[Requirements], *without: str, panel: str = OPTIONS_PANEL) -> Callable[[Command], Command]:
     """Add the options of a request to a command, but for some that it ignores.
 
     panel: the heading that they stand under in the help.
@@ -103,7 +103,7 @@ def read_table(
     return Table(file, qi, sensitive, hierarchies=hierarchies, numeric=numeric, reading=reading)
 
 
-def _parameter(name: str, about: Mapping[str, Any], panel: str | None) -> inspect.Parameter:
+def _parameter(name: str, about: Mapping[str, Any], panel: str) -> inspect.Parameter:
     """Make the option of a field."""
     flag, kind = _flag(name), about["kind"]
     least = 1 if kind == Kind.WHOLE else None

@@ -26,8 +26,8 @@ from tokumei.data.files.disk import check_is_file
 from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame
 from tokumei.data.files.histories import read_history, write_history_table
 from tokumei.data.files.reading import AS_IT_IS, Reading
-from tokumei.data.files.strict import ColumnType, StrictFile
-from tokumei.data.history import History
+from tokumei.data.files.strict import DELETED, ColumnType, StrictFile
+from tokumei.data.history import History, period_name, period_of
 from tokumei.data.made_retail import make_retail
 from tokumei.data.online_retail import SPELLINGS, clean_retail, to_history
 
@@ -72,6 +72,7 @@ OTHER_NAME_MONTHLY = f"{OTHER_NAME} in the month"
 # What a fault's text is filled in with: the same in every row, or by the row.
 Parameters = Mapping[str, Any] | Callable[[int], Mapping[str, Any]]
 NO_PARAMETERS: Mapping[str, Any] = {}
+Read = TypeVar("Read")
 
 
 def read_submitted_rows(form: StrictFile, path: Path) -> TextFrame:
@@ -150,15 +151,72 @@ class RowFaults:
             self.add_cells(rule, name, frame[f"is_bad_{name}"], kind.expected)
         return frame.select(list(types))
 
-    def check_n_rows(self, n_rows: int) -> bool:
-        """Refuse a file with more or fewer rows than T; tells whether rows can be compared one by one."""
+    def check_known(
+        self,
+        rule: str,
+        cells: pl.Series,
+        known: pl.Series,
+        expected: str,
+        parameters: Parameters = NO_PARAMETERS,
+        *,
+        may_be_empty: bool = False,
+    ) -> pl.Series:
+        """Refuse the cells of a column that hold none of the known values; returns which."""
+        is_unknown = ~cells.is_in(known.unique().implode()).fill_null(may_be_empty)
+        self.add_cells(rule, cells.name, is_unknown, expected, parameters)
+        return is_unknown
+
+    def check_no_customer(self, names: pl.Series, customers: pl.Series, expected: str) -> None:
+        """Refuse a pseudonym that is the id of a customer."""
+        is_customer = names.is_in(customers.unique().implode()).fill_null(False)
+        self.add_cells(NO_CUSTOMER_ID.name, "customer", is_customer, expected)
+
+    def check_deleted(self, rule: str) -> pl.Series:
+        """Mark the rows with DEL in their first cell, and refuse what stands behind it."""
+        first, *others = self.text.frame.columns
+        is_marked = (self.text.frame[first] == DELETED).fill_null(False)
+        for name in others:
+            is_left = is_marked & self.text.frame[name].is_not_null()
+            self.add_cells(rule, name, is_left, f"an empty cell after {DELETED}")
+        return is_marked
+
+    def check_same_month(self, dates: pl.Series, periods: pl.Series) -> None:
+        """Refuse dates of another month than that of the same row of T."""
+        is_moved = (dates.to_frame().select(period_of(pl.col(dates.name))).to_series() != periods).fill_null(False)
+        expected = "a day of {month}, the month in T"
+        self.add_cells("same-month", dates.name, is_moved, expected, lambda row: {"month": period_name(periods[row])})
+
+    def check_one_line_each(self, rules: tuple[str, str], names: pl.Series, known: pl.Series, customer: str) -> None:
+        """Refuse lines of nobody known, second lines of one customer, and customers without a line.
+
+        customer: what they are called in faults, such as "customer of T".
+        """
+        is_unknown = self.check_known(rules[0], names, known, f"a {customer}")
+        self.add_cells(rules[1], names.name, ~is_unknown & ~names.is_first_distinct(), "one line for each customer")
+        missing = known.filter(~known.is_in(names.implode()))
+        self.add_rows(rules[1], missing, None, f"a line for every {customer}, for this one too")
+
+    def read_row_numbers(self, rule: str, column: str, kind: ColumnType, n_rows: int, expected: str) -> pl.Series:
+        """Read row numbers; one beyond the rows there are is a fault, and what is no number comes out missing."""
+        numbers = self.read({column: (rule, kind)})[column]
+        is_beyond = (numbers > n_rows).fill_null(False)
+        self.add_cells(rule, column, is_beyond, expected, {"n_rows": n_rows})
+        return numbers
+
+    def check_n_rows(
+        self,
+        n_rows: int,
+        rule: str = SAME_ROWS.name,
+        expected: str = "{n_rows:,} rows as in T, in their order",
+        unit: str = "row",
+    ) -> bool:
+        """Refuse a file with more or fewer rows; tells whether rows can be compared one by one."""
         n_found = self.text.frame.height
         if n_found == n_rows:
             return True
         # The first line too many, or the last there is.
         row = max(0, min(n_rows, n_found - 1))
-        expected = "{n_rows:,} rows as in T, in their order"
-        self.add(SAME_ROWS.name, expected, row=row, value=counted(n_found, "row"), parameters={"n_rows": n_rows})
+        self.add(rule, expected, row=row, value=counted(n_found, unit), parameters={"n_rows": n_rows})
         return False
 
     def check_names(
@@ -192,6 +250,28 @@ class RowFaults:
     def raise_if_any(self) -> None:
         """Raise one InputError that lists the first faults in the order of the file."""
         self.faults.raise_if_any()
+
+
+class Together:
+    """Collects the errors of several files, so that a team learns all of them at once."""
+
+    def __init__(self) -> None:
+        self.errors: list[InputError] = []
+
+    def try_to(self, read: Callable[[], Read]) -> Read | None:
+        """Do it; where that fails, return None and keep the error."""
+        try:
+            return read()
+        except InputError as error:
+            self.errors.append(error)
+            return None
+
+    def raise_if_any(self) -> None:
+        """Raise what was found, the faults of the first file first."""
+        faults = [fault for error in self.errors for fault in error.faults]
+        if faults:
+            groups = [group for error in self.errors for group in error.groups]
+            raise InputError(faults[:LISTED_FAULTS], sum(error.n_faults for error in self.errors), groups)
 
 
 # The twelve months of the contests; Online Retail goes on for nine days more.
@@ -242,13 +322,19 @@ def plain_source(source: Path | None, reading: Reading) -> Iterator[Path | None]
 
 def read_purchases(path: Path) -> History:
     """Read a contest's T, a table with the columns of a history, or Online Retail as UCI has it, cleaned."""
+    rows = read_raw_retail(path)
+    return read_history(path) if rows is None else to_history(rows)
+
+
+def read_raw_retail(path: Path) -> pl.DataFrame | None:
+    """Read Online Retail as UCI has it, cleaned; None where a file has other columns."""
     check_is_file(path)
     if format_of(path) in TEXT_SUFFIXES:
         head = first_bytes(path)
-        is_raw = TELLING_COLUMN in header_names(head, find_delimiter(head))
-        return to_history(clean_retail(read_frame(path))) if is_raw else read_history(path)
+        if not head or TELLING_COLUMN not in header_names(head, find_delimiter(head)):
+            return None
     frame = read_frame(path)
-    return to_history(clean_retail(frame)) if TELLING_COLUMN in frame.columns else read_history(path)
+    return clean_retail(frame) if TELLING_COLUMN in frame.columns else None
 
 
 Attack = TypeVar("Attack")

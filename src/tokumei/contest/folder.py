@@ -17,6 +17,7 @@
 
 from __future__ import annotations
 
+import hmac
 import os
 import shutil
 import stat
@@ -26,9 +27,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from tokumei.contest.edition import ContestTerms, Edition, FileRole, files_in
-from tokumei.contest.season import Log, PlayedGuess, PlayedRelease, Season, locked_log, read_log
+from tokumei.contest.edition import ContestTerms, Edition, FileRole, Files, files_in
+from tokumei.contest.log import Log, locked_log, read_log
+from tokumei.contest.season import PlayedGuess, PlayedRelease, Season
 from tokumei.contest.setting import SETTING, Secret, public_digest, read_counts, read_setting
 from tokumei.core.errors import InputError, NotFound, PromiseBroken
 from tokumei.core.text import Text, counted
@@ -39,6 +42,14 @@ FIXED_TIME = 315_532_800
 # Far more than any contest's release; what a gzipped file unpacks to is limited where it is read.
 LARGEST_FILE = 512 * 1024 * 1024
 DRAFT = ".draft-"
+
+
+@dataclass(frozen=True)
+class SealedScore:
+    """A score, with the code that binds it to the files it was given to."""
+
+    score: Mapping[str, Any]
+    seal: str
 
 
 @dataclass(frozen=True)
@@ -106,6 +117,21 @@ class Contest:
         if self.digest(path) != expected:
             raise PromiseBroken(f"{name}: is not the file that the log tells of.")
         return path
+
+    def seal(self, score: Mapping[str, Any], files: Files, target: str = "") -> SealedScore:
+        """Bind a score to its files, and that of a guess to the team whose release it is about."""
+        digests = {name: self.key.digest(path) for name, path in files.items()}
+        return SealedScore(score, self.key.seal({"score": score, "files": digests, "target": target}))
+
+    def holds_seal(self, scored: SealedScore, files: Files, target: str = "") -> bool:
+        """Whether a score and its files are those that were sealed."""
+        return hmac.compare_digest(self.seal(scored.score, files, target).seal, scored.seal)
+
+    def opened(self, scored: SealedScore, files: Files, target: str = "") -> Mapping[str, Any]:
+        """Return a score if its seal holds."""
+        if not self.holds_seal(scored, files, target):
+            raise PromiseBroken("The score is not the one that these files were given.")
+        return scored.score
 
     def verified(self, season: Season, folder: str, roles: Sequence[FileRole]) -> dict[str, Path]:
         """Find files by their roles in a folder of the contest, each what the log says it was."""

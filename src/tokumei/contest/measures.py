@@ -1,24 +1,15 @@
-"""The numbers of a contest: what scores say, and the places that follow from them.
+"""What the numbers of a contest's scores say.
 
-What is said is one sentence for each measure and attack, in both languages, with what 0 and 1 mean. Editions call their
+That is one sentence for each measure and attack, in both languages, with what 0 and 1 mean. Editions call their
 numbers by names of their own, such as E1; what a number says belongs to the part that gives it. A part of another
 package, which nothing is said of here, is explained by the first line of its docstring.
-
-Which of a team's releases counts is its latest, its best, or the one it chose. The best is the one that the edition
-would rank first, were each release a team of its own that nobody has attacked; of equally good ones the latest. Where a
-team may choose and has not, its latest counts. Places go to the lowest values first, and equals share one; attackers
-have a board of their own.
 """
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping
 
-from tokumei.contest.edition import BEST, CHOSEN, AttackRule, Measure, ReleaseScore, Standing, TeamEntry
+from tokumei.contest.edition import AttackRule, Measure
 
 Said = tuple[str, str]
 
@@ -258,75 +249,3 @@ def submitted_attacks(rule: AttackRule, name: str = "submitted attacks") -> Meas
         title="teams' attacks",
         title_ja="他チームの攻撃",
     )
-
-
-Rank = Callable[[Sequence[TeamEntry]], list[Standing]]
-
-
-def which_counts(rule: str, scores: Sequence[ReleaseScore], rank: Rank, chosen: int | None = None) -> int:
-    """Return the index of a team's release that counts; releases come in order of submission.
-
-    chosen: the place of the one that the team chose.
-    """
-    latest = len(scores) - 1
-    if rule == CHOSEN and chosen is not None:
-        return chosen
-    if rule != BEST or not latest:
-        return latest
-    # The latest has the first name, since some editions tell equals apart by their names.
-    lines = rank([TeamEntry(f"release-{latest - place:05d}", score) for place, score in enumerate(scores)])
-    first = min(line.place for line in lines)
-    return max(latest - int(line.team.removeprefix("release-")) for line in lines if line.place == first)
-
-
-# Values that differ by less are equal: the difference is rounding.
-DIGITS = 12
-
-
-def place_teams(lines: Sequence[Standing]) -> list[Standing]:
-    """Order the lines by value and then by team; those without a value come last and share the last place."""
-    keys = {line.team: _key(line) for line in lines}
-    ordered = sorted(lines, key=lambda line: (keys[line.team], line.team))
-    in_order = sorted(keys.values())
-    # As in sport: after two teams in the first place comes the third.
-    return [replace(line, place=1 + bisect_left(in_order, keys[line.team])) for line in ordered]
-
-
-@dataclass(frozen=True)
-class AttackPlace:
-    """One line of the board of attackers: the mean over the releases of others of its best success on each."""
-
-    place: int
-    team: str
-    found: float
-    n_attacked: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the place for JSON."""
-        return {"place": self.place, "team": self.team, "found": self.found, "attacked": self.n_attacked}
-
-
-def rank_attackers(entries: Sequence[TeamEntry]) -> list[AttackPlace]:
-    """Order the attackers by what they found, the most first; of a release that one did not attack it found nothing.
-
-    Where there are several levels of knowledge, the best of them counts.
-    """
-    best: dict[str, dict[str, float]] = {}
-    for entry in entries:
-        for one in entry.attempts:
-            if one.attacker != entry.team:
-                found = best.setdefault(one.attacker, {})
-                found[entry.team] = max(found.get(entry.team, 0.0), one.score.success)
-    means = {
-        team: round(math.fsum(found.values()) / max(1, sum(entry.team != team for entry in entries)), DIGITS)
-        for team, found in best.items()
-    }
-    ordered = sorted(means, key=lambda team: (-means[team], team))
-    return [
-        AttackPlace(1 + sum(other > means[team] for other in means.values()), team, means[team], len(best[team]))
-        for team in ordered
-    ]
-
-
-def _key(line: Standing) -> tuple[bool, float]:
-    return line.value is None, 0.0 if line.value is None else round(line.value, DIGITS)

@@ -24,7 +24,7 @@ from tokumei.contest.edition import (
     Standing,
     TeamEntry,
 )
-from tokumei.contest.measures import rank_attackers
+from tokumei.contest.season import attacks_found, rank_attackers, safety_lost
 from tokumei.reports.figures import attack_figure, standings_figure
 from tokumei.reports.page import Page
 
@@ -201,7 +201,7 @@ def results_page(
             page.paragraph(f"{standing.team}: {standing.reason}")
     page.heading("Utility and safety")
     page.figure(
-        utility_and_safety_svg(entries, standings),
+        utility_and_safety_svg(entries, standings, terms.attack_rule),
         "What each release lost, and what attackers found; grey: not ranked.",
     )
     if any(entry.attempts for entry in entries):
@@ -234,19 +234,14 @@ def attacker_table(entries: Sequence[TeamEntry]) -> tuple[list[str], list[list[A
     return ["place", "attacker", "found", "releases attacked"], rows
 
 
-def utility_and_safety_svg(entries: Sequence[TeamEntry], standings: Sequence[Standing]) -> str:
-    """Draw each team by its loss of use and its loss of safety.
-
-    Where an edition gives no number for safety, it is the success of the best attack.
-    """
-    found = {entry.team: max((one.score.success for one in entry.attempts), default=0.0) for entry in entries}
+def utility_and_safety_svg(entries: Sequence[TeamEntry], standings: Sequence[Standing], rule: AttackRule) -> str:
+    """Draw each team by its loss of use and its loss of safety."""
+    found = attacks_found(entries, rule)
     points = pl.DataFrame(
         {
             "team": [standing.team for standing in standings],
             "utility": [float(standing.utility) for standing in standings],
-            "safety": [
-                float(found[standing.team] if standing.safety is None else standing.safety) for standing in standings
-            ],
+            "safety": [safety_lost(standing, found) for standing in standings],
             "is_ranked": [standing.value is not None for standing in standings],
         },
         schema={"team": pl.String, "utility": pl.Float64, "safety": pl.Float64, "is_ranked": pl.Boolean},
@@ -257,12 +252,10 @@ def utility_and_safety_svg(entries: Sequence[TeamEntry], standings: Sequence[Sta
 def attack_matrix_svg(entries: Sequence[TeamEntry], standings: Sequence[Standing], rule: AttackRule) -> str:
     """Draw what each attacker found in each release by the rule, the releases in the order of the ranking."""
     places = {standing.team: number for number, standing in enumerate(standings)}
-    cells = []
-    for entry in sorted(entries, key=lambda entry: places.get(entry.team, len(places))):
-        for attacker in dict.fromkeys(one.attacker for one in entry.attempts):
-            guesses = ((one.knowledge, one.score.success) for one in entry.attempts if one.attacker == attacker)
-            cells.append({"attacker": attacker, "target": entry.team, "success": float(rule.found(guesses))})
-    found = pl.DataFrame(cells, schema={"attacker": pl.String, "target": pl.String, "success": pl.Float64})
+    in_order = sorted(entries, key=lambda entry: places.get(entry.team, len(places)))
+    cells = [(*pair, float(success)) for pair, success in attacks_found(in_order, rule).items()]
+    schema = {"attacker": pl.String, "target": pl.String, "success": pl.Float64}
+    found = pl.DataFrame(cells, schema=schema, orient="row")
     return attack_figure(found, attacker_title="attacker", target_title="release of", success_title="found")
 
 

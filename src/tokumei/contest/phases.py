@@ -12,7 +12,7 @@ forbids leaves no line.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.contest.edition import Edition, Files, GuessScore, OpenFiles, ReleaseScore, Standing, files_in
-from tokumei.contest.folder import PUBLIC, RANKING, SECRET, Contest, files_below, move, seal, take_in
-from tokumei.contest.season import ATTACK, CLOSED, PlayedGuess, Season, start_log
+from tokumei.contest.folder import PUBLIC, RANKING, SECRET, Contest, SealedScore, files_below, move, seal, take_in
+from tokumei.contest.log import start_log
+from tokumei.contest.season import ATTACK, CLOSED, PlayedGuess, Season
 from tokumei.contest.setting import SETTING, Secret, public_digest, source_of, with_counts, write_setting
 from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError, NotAllowed
@@ -109,16 +110,22 @@ def score(contest: Contest, given: Path) -> ReleaseScore:
         return contest.edition.score(data, contest.knowledge_files(season), files)
 
 
-def submit(contest: Contest, team: str, given: Path) -> Submitted:
-    """Take a team's release, if it passes the check; which one counts is the contest's rule."""
+def submit(contest: Contest, team: str, given: Path, *, scored: SealedScore | None = None) -> Submitted:
+    """Take a team's release, if it passes the check; which one counts is the contest's rule.
+
+    scored: the score that the release was given before, which stands in place of a check and a score if its seal holds.
+    """
     season = contest.season()
     season.check_may_submit(team)
     data, knowledge = OpenFiles(contest.data_files(season)), contest.knowledge_files(season)
     with contest.draft() as draft:
         files = take_in(given, contest.terms.release_files, draft / "release")
-        with _naming(given, files), _logging_faults(contest, "release", team, draft):
-            contest.edition.check(data, files)
-        found = contest.edition.score(data, knowledge, files)
+        if scored is None:
+            with _naming(given, files), _logging_faults(contest, "release", team, draft):
+                contest.edition.check(data, files)
+            found = contest.edition.score(data, knowledge, files)
+        else:
+            found = ReleaseScore.of(contest.opened(scored, files))
         with contest.writing() as (log, season):
             season.check_may_submit(team)
             number = season.n_releases(team) + 1
@@ -197,15 +204,23 @@ def check_guess(contest: Contest, target: str, given: Path) -> None:
             contest.edition.check_guess(data, published, files)
 
 
-def attack(contest: Contest, team: str, target: str, given: Path, *, knowledge: str = "") -> Attacked:
-    """Take a team's guess at another team's release, if it passes the check."""
+def attack(
+    contest: Contest, team: str, target: str, given: Path, *, knowledge: str = "", scored: SealedScore | None = None
+) -> Attacked:
+    """Take a team's guess at another team's release, if it passes the check.
+
+    scored: the score that the guess was given before, which stands in place of a check if its seal holds.
+    """
     season = contest.season()
     season.check_may_attack(team, target, knowledge)
     data, published = contest.data_files(season), contest.published_files(season, target)
     with contest.draft() as draft:
         files = take_in(given, contest.terms.guess_files, draft / "guess")
-        with _naming(given, files), _logging_faults(contest, "guess", team, draft):
-            contest.edition.check_guess(data, published, files)
+        if scored is None:
+            with _naming(given, files), _logging_faults(contest, "guess", team, draft):
+                contest.edition.check_guess(data, published, files)
+        else:
+            contest.opened(scored, files, target)
         with contest.writing() as (log, season):
             season.check_may_attack(team, target, knowledge)
             number = season.n_guesses_by(team) + 1
@@ -217,8 +232,13 @@ def attack(contest: Contest, team: str, target: str, given: Path, *, knowledge: 
     return Attacked(line.number, contest.terms.n_guesses_allowed - n_made)
 
 
-def judge(contest: Contest, line: int | None = None) -> list[PlayedGuess]:
-    """Judge the guess of one line of the log, or all that are not judged yet."""
+def judge(
+    contest: Contest, line: int | None = None, *, scored: Mapping[int, SealedScore] | None = None
+) -> list[PlayedGuess]:
+    """Judge the guess of one line of the log, or all that are not judged yet.
+
+    scored: scores that guesses were given before, by line, which stand if their seals hold.
+    """
     season = contest.season()
     season.check_phase(ATTACK, "Judging")
     if line is not None:
@@ -228,7 +248,12 @@ def judge(contest: Contest, line: int | None = None) -> list[PlayedGuess]:
     judged = []
     with step("judging", len(waiting)) as bar:
         for guess in waiting:
-            found = judge_guess(contest, data, season, guess)
+            before = (scored or {}).get(guess.line)
+            if before is None:
+                found = judge_guess(contest, data, season, guess)
+            else:
+                files = contest.guess_files(season, guess)
+                found = GuessScore.of(contest.opened(before, files, guess.target))
             with contest.writing() as (log, now):
                 now.check_may_judge(guess.line)
                 log.append("judge", {"guess": guess.line, "score": found.as_dict()})
@@ -246,7 +271,7 @@ def judge_guess(contest: Contest, data: dict[str, Path], season: Season, guess: 
 
 def ranking(contest: Contest) -> list[Standing]:
     """Rank the teams by what the log tells so far."""
-    return _rank(contest, contest.season())
+    return contest.season().standings()
 
 
 def close(contest: Contest) -> list[Standing]:
@@ -254,7 +279,7 @@ def close(contest: Contest) -> list[Standing]:
     with contest.writing() as (log, season):
         season.check_may_close()
         log.append("close", {"files": _write_ranking(contest, season)})
-        return _rank(contest, season)
+        return season.standings()
 
 
 def disqualify(contest: Contest, team: str, reason: str) -> None:
@@ -280,17 +305,11 @@ def _new_ranking(contest: Contest, season: Season) -> dict[str, Any]:
     return {"files": _write_ranking(contest, season)} if season.phase == CLOSED else {}
 
 
-def _rank(contest: Contest, season: Season) -> list[Standing]:
-    """Rank the teams that count; where none does, there is nothing that an edition could rank."""
-    entries = season.entries()
-    return contest.edition.rank(entries) if entries else []
-
-
 def ranking_text(contest: Contest, season: Season) -> str:
     """Return the text of the final ranking as the log has it."""
     shape = {
         "title": contest.terms.title,
-        "ranking": [standing.as_dict() for standing in _rank(contest, season)],
+        "ranking": [standing.as_dict() for standing in season.standings()],
     }
     return canonical(shape) + "\n"
 

@@ -21,6 +21,7 @@ from typing import Any
 
 from tokumei.contest.edition import Edition, files_in
 from tokumei.contest.folder import PUBLIC, RANKING, SECRET, Contest, files_below, open_contest
+from tokumei.contest.log import LOG, LogLine, read_log
 from tokumei.contest.pages import attack_matrix_svg, results_page, utility_and_safety_svg
 from tokumei.contest.phases import (
     attack,
@@ -33,9 +34,9 @@ from tokumei.contest.phases import (
     ranking_text,
     submit,
 )
-from tokumei.contest.season import LOG, LogLine, Season, read_log
+from tokumei.contest.season import Season
 from tokumei.contest.setting import public_digest
-from tokumei.core.chain import canonical
+from tokumei.core.chain import canonical, spelled_alike
 from tokumei.core.errors import InputError, PromiseBroken, TokumeiError, UnknownPart
 from tokumei.core.progress import step
 from tokumei.data.files.disk import write_text
@@ -146,7 +147,7 @@ class _Worker:
         return self.n_worked_out
 
     def _same(self, line: LogLine, what: str, found: Any, told: Any) -> None:
-        if canonical(found) != canonical(told):
+        if canonical(spelled_alike(found)) != canonical(spelled_alike(told)):
             raise PromiseBroken(f"{_place(line)}: {what} is {_first_difference(found, told)}.")
         self.n_worked_out += 1
 
@@ -317,10 +318,11 @@ def write_results(contest: Contest, introduction: str) -> None:
     """Write the page of results and its figures beside the log."""
     season = contest.season()
     entries = season.entries()
-    standings = contest.edition.rank(entries)
+    standings = season.standings()
     results_page(contest.terms, entries, standings, introduction=introduction).write(contest.path(PAGE))
-    write_text(contest.path(STANDINGS), utility_and_safety_svg(entries, standings))
-    write_text(contest.path(ATTACKS), attack_matrix_svg(entries, standings, contest.terms.attack_rule))
+    rule = contest.terms.attack_rule
+    write_text(contest.path(STANDINGS), utility_and_safety_svg(entries, standings, rule))
+    write_text(contest.path(ATTACKS), attack_matrix_svg(entries, standings, rule))
 
 
 def _check_known(name: str, known: Sequence[str], kind: str) -> None:

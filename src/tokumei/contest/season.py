@@ -1,120 +1,167 @@
-"""What a contest's log tells: its phase, the releases, the guesses, and what may be done next.
+"""The rulebook of a contest: what counts, who stands where, and what may be done next.
 
-The log is a chain of steps (`core/chain.py`) in a file that two processes cannot both add to. `head.json` beside the
-log tells how many lines there are and the hash of the last, so that lines missing at the end are noticed too; whoever
-publishes the head now and then can show later that nothing before it was changed. No line holds a time: the same key
-and the same files give the same bytes.
+Which of a team's releases counts is its latest, its best, or the one it chose. The best is the one that the edition
+would rank first, were each release a team of its own that nobody has attacked; of equally good ones the latest. Where a
+team may choose and has not, its latest counts. Places go to the lowest values first, and equals share one; attackers
+have a board of their own.
+
+The functions take plain values and return plain values: `Season` applies them to the lines of a log, a server to its
+rows.
 """
 
 from __future__ import annotations
 
-import json
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from bisect import bisect_left
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from tokumei.contest.edition import CHOSEN, Attempt, ContestTerms, GuessScore, ReleaseScore, TeamEntry
-from tokumei.contest.measures import Rank, which_counts
-from tokumei.core.chain import ChainFile, Link, canonical
+from tokumei.contest.edition import (
+    BEST,
+    CHOSEN,
+    AttackRule,
+    Attempt,
+    ContestTerms,
+    GuessScore,
+    ReleaseScore,
+    Standing,
+    TeamEntry,
+)
+from tokumei.contest.log import LOG, LogLine
 from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
 from tokumei.core.text import Text, counted
-from tokumei.data.files.disk import write_text
 
-LOG, HEAD = "log.jsonl", "head.json"
+Rank = Callable[[Sequence[TeamEntry]], list[Standing]]
+Entered = TypeVar("Entered")
+# Values that differ by less are equal: the difference is rounding.
+DIGITS = 12
+
+
+def which_counts(
+    rule: str,
+    releases: Sequence[Entered],
+    rank: Rank,
+    score_of: Callable[[Entered], ReleaseScore],
+    is_chosen: Callable[[Entered], bool] = lambda _release: False,
+) -> Entered:
+    """Return the release of a team that counts; its releases come in order of submission.
+
+    score_of: asked where `scores_decide` alone.
+    is_chosen: whether the team chose a release.
+    """
+    if rule == CHOSEN:
+        return next((one for one in releases if is_chosen(one)), releases[-1])
+    if not scores_decide(rule) or len(releases) == 1:
+        return releases[-1]
+    # The latest has the first name, since some editions tell equals apart by their names.
+    latest_first = {f"release-{place:05d}": one for place, one in enumerate(reversed(releases))}
+    lines = rank([TeamEntry(name, score_of(one)) for name, one in latest_first.items()])
+    first = min(line.place for line in lines)
+    return latest_first[min(line.team for line in lines if line.place == first)]
+
+
+def scores_decide(rule: str) -> bool:
+    """Whether the scores of a team's releases decide which one counts."""
+    return rule == BEST
+
+
+def team_entries(
+    releases: Mapping[str, ReleaseScore], attacks: Mapping[str, Sequence[Attempt]], without: Container[str] = ()
+) -> list[TeamEntry]:
+    """Gather what is ranked: the release of each team that counts, with the judged attacks on it.
+
+    attacks: by the team whose release was attacked.
+    without: teams whose releases and attacks count no more.
+    """
+    return [
+        TeamEntry(team, score, tuple(one for one in attacks.get(team, ()) if one.attacker not in without))
+        for team, score in releases.items()
+        if team not in without
+    ]
+
+
+def standings_of(entries: Sequence[TeamEntry], rank: Rank) -> list[Standing]:
+    """Rank the teams; where none has a release that counts, there is nothing that an edition could rank."""
+    return rank(entries) if entries else []
+
+
+def place_teams(lines: Sequence[Standing]) -> list[Standing]:
+    """Order the lines by value and then by team; those without a value come last and share the last place."""
+    keys = {line.team: _key(line) for line in lines}
+    ordered = sorted(lines, key=lambda line: (keys[line.team], line.team))
+    in_order = sorted(keys.values())
+    # As in sport: after two teams in the first place comes the third.
+    return [replace(line, place=1 + bisect_left(in_order, keys[line.team])) for line in ordered]
+
+
+def _key(line: Standing) -> tuple[bool, float]:
+    return line.value is None, 0.0 if line.value is None else round(line.value, DIGITS)
+
+
+def attacks_found(entries: Sequence[TeamEntry], rule: AttackRule) -> dict[tuple[str, str], float]:
+    """Return what each attacker found in each release by the rule, by attacker and release."""
+    return {
+        (attacker, entry.team): rule.found(
+            (one.knowledge, one.score.success) for one in entry.attempts if one.attacker == attacker
+        )
+        for entry in entries
+        for attacker in dict.fromkeys(one.attacker for one in entry.attempts)
+    }
+
+
+def best_guesses(entries: Sequence[TeamEntry]) -> dict[tuple[str, str, str], float]:
+    """Return the best guess at each release by each attacker with each level of knowledge."""
+    best: dict[tuple[str, str, str], float] = {}
+    for entry in entries:
+        for one in entry.attempts:
+            key = (entry.team, one.attacker, one.knowledge)
+            best[key] = max(best.get(key, 0.0), float(one.score.success))
+    return best
+
+
+def safety_lost(standing: Standing, found: Mapping[tuple[str, str], float]) -> float:
+    """Return a team's loss of safety; where its edition gives none, what the best attacker found."""
+    if standing.safety is not None:
+        return float(standing.safety)
+    return max((success for (_, target), success in found.items() if target == standing.team), default=0.0)
 
 
 @dataclass(frozen=True)
-class LogLine:
-    """One step of a contest: its number from 1, what was done, the facts, and the hash that the next is bound to."""
+class AttackPlace:
+    """One line of the board of attackers: the mean over the releases of others of its best success on each."""
 
-    number: int
-    step: str
-    facts: Mapping[str, Any]
-    hash: str
+    place: int
+    team: str
+    found: float
+    n_attacked: int
 
-    @classmethod
-    def of(cls, link: Link) -> LogLine:
-        """Read a step from a line of the chain."""
-        step, facts = link.payload.get("step"), link.payload.get("facts")
-        if not isinstance(step, str) or not isinstance(facts, dict):
-            raise PromiseBroken(f"{LOG}, line {link.number}: is no step of a contest.")
-        return cls(link.number, step, facts, link.hash)
+    def as_dict(self) -> dict[str, Any]:
+        """Return the place for JSON."""
+        return {"place": self.place, "team": self.team, "found": self.found, "attacked": self.n_attacked}
 
 
-class Log:
-    """The lines of a log while nobody else can add to it."""
+def rank_attackers(entries: Sequence[TeamEntry]) -> list[AttackPlace]:
+    """Order the attackers by what they found, the most first; of a release that one did not attack it found nothing.
 
-    def __init__(self, folder: Path, links: list[Link]) -> None:
-        self._folder = folder
-        self._links = links
-        self.lines = [LogLine.of(link) for link in links]
-
-    def append(self, step: str, facts: Mapping[str, Any]) -> LogLine:
-        """Add a line and see it onto the disk before saying so; where that fails, the log is as it was."""
-        payload = {"step": step, "facts": dict(facts)}
-        line = _file(self._folder).append(self._links, payload, lambda link: _write_head(self._folder, link))
-        self.lines.append(line)
-        return line
-
-
-def start_log(folder: Path, facts: Mapping[str, Any]) -> None:
-    """Write the log of a new contest, with its first line."""
-    (folder / LOG).touch()
-    Log(folder, []).append("prepare", facts)
-
-
-@contextmanager
-def locked_log(folder: Path) -> Iterator[Log]:
-    """Hold the log so that no other process adds to it; it is read and its chain verified anew."""
-    _check_exists(folder)
-    with _file(folder).locked():
-        yield Log(folder, _read_links(folder))
-
-
-def read_log(folder: Path) -> list[LogLine]:
-    """Read the log of a contest; a changed, missing or moved line is named."""
-    _check_exists(folder)
-    with _file(folder).locked(is_shared=True):
-        return [LogLine.of(link) for link in _read_links(folder)]
-
-
-def _file(folder: Path) -> ChainFile:
-    return ChainFile(folder / LOG)
-
-
-def _check_exists(folder: Path) -> None:
-    if not (folder / LOG).is_file():
-        raise NotFound(f"{folder} is no contest: it has no {LOG}. 'tokumei contest prepare' makes one.")
-
-
-def _read_links(folder: Path) -> list[Link]:
-    """Read the whole lines of a log, as many as its head tells of."""
-    links = _file(folder).read()
-    _check_head(folder, links)
-    return links
-
-
-def _write_head(folder: Path, link: Link) -> LogLine:
-    write_text(folder / HEAD, canonical({"hash": link.hash, "number": link.number}) + "\n")
-    return LogLine.of(link)
-
-
-def _check_head(folder: Path, links: list[Link]) -> None:
-    try:
-        head = json.loads((folder / HEAD).read_bytes())
-        number, told = int(head["number"]), str(head["hash"])
-    except (OSError, ValueError, KeyError, TypeError):
-        raise PromiseBroken(f"{HEAD}: is missing or not as it was written.") from None
-    if number > len(links):
-        raise PromiseBroken(f"{LOG}, line {number}: is missing at the end; {HEAD} tells of {counted(number, 'line')}.")
-    # One line more than told: the machine stopped between the line and the head. The next line brings it up to date.
-    if number < max(1, len(links) - 1):
-        raise PromiseBroken(f"{HEAD}: tells of {counted(number, 'line')}, {LOG} has {len(links)}.")
-    if links[number - 1].hash != told:
-        raise PromiseBroken(f"{LOG}, line {number}: was changed; {HEAD} tells another hash.")
+    Where there are several levels of knowledge, the best of them counts.
+    """
+    best: dict[str, dict[str, float]] = {}
+    for entry in entries:
+        for one in entry.attempts:
+            if one.attacker != entry.team:
+                found = best.setdefault(one.attacker, {})
+                found[entry.team] = max(found.get(entry.team, 0.0), one.score.success)
+    means = {
+        team: round(math.fsum(found.values()) / max(1, sum(entry.team != team for entry in entries)), DIGITS)
+        for team, found in best.items()
+    }
+    ordered = sorted(means, key=lambda team: (-means[team], team))
+    return [
+        AttackPlace(1 + sum(other > means[team] for other in means.values()), team, means[team], len(best[team]))
+        for team in ordered
+    ]
 
 
 ANONYMIZE, ATTACK, CLOSED = "anonymize", "attack", "closed"
@@ -210,25 +257,23 @@ class Season:
         return {team: self._counting(found[team]) for team in sorted(found)}
 
     def _counting(self, releases: list[PlayedRelease]) -> PlayedRelease:
-        number = self.choices.get(releases[0].team)
-        chosen = next((place for place, one in enumerate(releases) if one.number == number), None)
-        return releases[which_counts(self.terms.counts, [one.score for one in releases], self.rank, chosen)]
+        chosen = self.choices.get(releases[0].team)
+        return which_counts(
+            self.terms.counts, releases, self.rank, lambda one: one.score, lambda one: one.number == chosen
+        )
 
     def entries(self) -> list[TeamEntry]:
-        """Gather what the ranking is made of: neither releases nor guesses of teams that are disqualified."""
-        return [
-            TeamEntry(
-                team,
-                release.score,
-                tuple(
-                    Attempt(guess.attacker, guess.knowledge, guess.score)
-                    for guess in self.guesses.values()
-                    if guess.target == team and guess.score is not None and guess.attacker not in self.disqualified
-                ),
-            )
-            for team, release in self.counting_releases().items()
-            if team not in self.disqualified
-        ]
+        """Gather what is ranked: neither releases nor guesses of teams that are disqualified."""
+        attacks: dict[str, list[Attempt]] = {}
+        for guess in self.guesses.values():
+            if guess.score is not None:
+                attacks.setdefault(guess.target, []).append(Attempt(guess.attacker, guess.knowledge, guess.score))
+        releases = {team: release.score for team, release in self.counting_releases().items()}
+        return team_entries(releases, attacks, self.disqualified)
+
+    def standings(self) -> list[Standing]:
+        """Rank the teams that count."""
+        return standings_of(self.entries(), self.rank)
 
     def waiting(self) -> list[PlayedGuess]:
         """List the guesses that are not judged yet."""

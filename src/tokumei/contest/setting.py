@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.contest.edition import COUNTS, EDITIONS, LATEST, Edition
+from tokumei.core.chain import canonical, spelled_alike
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_name, part_options
 from tokumei.core.seeds import check_seed
@@ -83,6 +84,10 @@ class Secret:
             while block := handle.read(BLOCK):
                 mac.update(block)
         return mac.hexdigest()
+
+    def seal(self, facts: Mapping[str, Any]) -> str:
+        """Return a code that binds facts to each other; without the key, none of them can be changed unnoticed."""
+        return hmac.new(self.key, b"seal" + canonical(spelled_alike(facts)).encode(), "sha256").hexdigest()
 
 
 def public_digest(path: Path) -> str:

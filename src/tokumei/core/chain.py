@@ -49,6 +49,15 @@ def canonical(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
+def spelled_alike(value: Any) -> Any:
+    """Return a value with whole numbers as integers: a database may return 1e16 as 10000000000000000, and -0.0 as 0."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, Mapping):
+        return {name: spelled_alike(part) for name, part in value.items()}
+    return [spelled_alike(part) for part in value] if isinstance(value, (list, tuple)) else value
+
+
 def digest_of(content: bytes) -> str:
     """Return the SHA-256 of some bytes in hexadecimal digits."""
     return hashlib.sha256(content).hexdigest()

@@ -39,7 +39,8 @@ from tests.platform.test_phases import end_anonymizing, end_attacks
 from tokumei.contest.edition import files_in
 from tokumei.platform.contests.models import Contest, State, Submission
 from tokumei.platform.contests.services import scoreboard
-from tokumei.platform.contests.services.phase_work import edition_of, phase_jobs
+from tokumei.platform.contests.services.phase_work import phase_jobs
+from tokumei.platform.contests.services.rulebook import edition_of
 from tokumei.platform.jobs import queue
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.running import run

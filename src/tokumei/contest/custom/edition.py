@@ -40,7 +40,8 @@ from tokumei.contest.edition import (
     TeamEntry,
     read_once,
 )
-from tokumei.contest.measures import attack_measure, loss_measure, place_teams
+from tokumei.contest.measures import attack_measure, loss_measure
+from tokumei.contest.season import place_teams
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name

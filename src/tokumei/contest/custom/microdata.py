@@ -17,10 +17,8 @@ from tokumei.contest.custom.rules import (
     FORM,
     LARGEST_NUMBER,
     NAME,
-    ROW_NUMBER,
     Play,
     bounded,
-    faults_of,
     kept_rows,
     read_form,
 )
@@ -30,10 +28,11 @@ from tokumei.contest.measures import BASELINE, INTERVAL, ROWS_FOUND
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text, choice_of, counted
+from tokumei.core.text import Text, choice_of
 from tokumei.data.files.csv import write_csv
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import Reading
+from tokumei.data.files.strict import ROW as ROW_NUMBER
 from tokumei.data.files.strict import TYPES, ColumnType
 from tokumei.data.made_survey import make_survey
 from tokumei.data.table import Role, Table
@@ -114,18 +113,10 @@ class OwnMicrodata:
 
     def check_guess(self, original: pl.DataFrame, published: pl.DataFrame, path: Path) -> None:
         """Raise one InputError with every fault of a list of row numbers."""
-        n_rows, n_published = original.height, published.height
-        faults = faults_of(read_form(path, [ROW]))
-        rows = faults.read({ROW: ("row-of-t", ROW_NUMBER)})[ROW]
-        is_beyond = (rows > n_rows).fill_null(False)
-        faults.add_cells("row-of-t", ROW, is_beyond, "a row of T, from 1 to {n_rows:,}", {"n_rows": n_rows})
-        n_found = faults.text.frame.height
-        if n_found != n_published:
-            row = max(0, min(n_published, n_found - 1))
-            expected = "{n_rows:,} lines, one for each row of S"
-            faults.add(
-                "row-for-row", expected, row=row, value=counted(n_found, "line"), parameters={"n_rows": n_published}
-            )
+        faults = RowFaults(read_form(path, [ROW]))
+        expected = "a row of T, from 1 to {n_rows:,}"
+        faults.read_row_numbers("row-of-t", ROW, ROW_NUMBER, original.height, expected)
+        faults.check_n_rows(published.height, "row-for-row", "{n_rows:,} lines, one for each row of S", "line")
         faults.raise_if_any()
 
     def known_frame(self, settings: Settings, original: pl.DataFrame) -> pl.DataFrame:  # noqa: ARG002

@@ -13,7 +13,7 @@ from tokumei.attacks.judge import judge as judge_guesses
 from tokumei.attacks.judge import truth_of
 from tokumei.contest.checks import RowFaults, for_a_table
 from tokumei.contest.custom.kinds import SUCCESSES
-from tokumei.contest.custom.rules import FORM, NAME, Play, bounded, faults_of, read_form
+from tokumei.contest.custom.rules import FORM, NAME, Play, bounded, read_form
 from tokumei.contest.custom.settings import Settings
 from tokumei.contest.edition import GuessScore, Measure, Rule
 from tokumei.contest.measures import BASELINE, CELLS_FOUND, CUSTOMERS_FOUND, MONTHS_FOUND, TRANSACTIONS_FOUND
@@ -135,16 +135,13 @@ class OwnPurchases:
 
     def check_cells(self, original: pl.DataFrame, cells: pl.DataFrame, faults: RowFaults) -> None:
         """Refuse a pseudonym that is a customer."""
-        is_customer = cells["customer"].is_in(original["customer"].unique().implode()).fill_null(False)
-        faults.add_cells("no-customer-id", "customer", is_customer, "a pseudonym that is no customer of T")
+        faults.check_no_customer(cells["customer"], original["customer"], "a pseudonym that is no customer of T")
 
     def check_rows(self, settings: Settings, original: pl.DataFrame, cells: pl.DataFrame, faults: RowFaults) -> None:
         """Refuse dates of another month, and pseudonyms that stand for two or change too soon."""
         periods = original.select(period_of(pl.col("date"))).to_series()
         if settings.checks.same_month:
-            is_moved = (cells.select(period_of(pl.col("date"))).to_series() != periods).fill_null(False)
-            expected = "a day of {month}, the month in T"
-            faults.add_cells("same-month", "date", is_moved, expected, lambda row: {"month": period_name(periods[row])})
+            faults.check_same_month(cells["date"], periods)
         is_monthly = settings.checks.pseudonyms == "month"
         spans = periods if is_monthly else pl.zeros(original.height, pl.Int32, eager=True)
         keys = pl.DataFrame({"customer": original["customer"], "period": spans})
@@ -172,18 +169,13 @@ class OwnPurchases:
         history = as_history(original, "T")
         months = [period_name(period) for period in history.periods]
         text = read_form(path, ["customer", *months])
-        faults = faults_of(text)
-        customers, known = text.frame["customer"], pl.Series("customer", history.customers, dtype=pl.String)
-        is_known = customers.is_in(known.implode()).fill_null(False)
-        faults.add_cells("each-customer-once", "customer", ~is_known, "a customer of T")
-        is_again = is_known & ~customers.is_first_distinct()
-        faults.add_cells("each-customer-once", "customer", is_again, "one line for each customer")
-        missing = known.filter(~known.is_in(customers.implode()))
-        faults.add_rows("each-customer-once", missing, None, "a line for every customer of T, for this one too")
-        names = published["customer"].unique()
+        faults = RowFaults(text)
+        known = pl.Series("customer", history.customers, dtype=pl.String)
+        rules = ("each-customer-once", "each-customer-once")
+        faults.check_one_line_each(rules, text.frame["customer"], known, "customer of T")
         for month in months:
-            is_bad = ~text.frame[month].is_in(names.implode()).fill_null(True)
-            faults.add_cells("pseudonym-of-s", month, is_bad, "a pseudonym of S, or nothing")
+            expected = "a pseudonym of S, or nothing"
+            faults.check_known("pseudonym-of-s", text.frame[month], published["customer"], expected, may_be_empty=True)
         faults.raise_if_any()
 
     def known_frame(self, settings: Settings, original: pl.DataFrame) -> pl.DataFrame:

@@ -33,6 +33,7 @@ from tokumei.core.score import Score
 from tokumei.core.text import counted
 from tokumei.data.files.csv import TextFrame, read_csv, write_csv
 from tokumei.data.files.strict import DELETED, ColumnType, does_not_fit, read_columns
+from tokumei.data.files.strict import ROW as ROW_NUMBER
 
 FORM = "file-form"
 # Beyond any price or amount, and small enough that sums and squares stay numbers.
@@ -50,7 +51,6 @@ def bounded(kind: ColumnType, expected: str, least: float, most: float) -> Colum
 
 
 NAME = ColumnType("a text of 1 to 60 characters", r"^[^\p{C}]{1,60}$", lambda cell: cell)
-ROW_NUMBER = ColumnType("a row number, counted from 1", r"^[1-9][0-9]{0,8}$", lambda cell: cell.cast(pl.Int64))
 
 
 def read_original(path: Path, types_of: Callable[[list[str]], Mapping[str, ColumnType]]) -> pl.DataFrame:
@@ -125,11 +125,6 @@ def write_form(frame: pl.DataFrame, path: Path, *, is_deleted: pl.Series | None 
             pl.when(is_deleted).then(pl.lit(DELETED)).otherwise(first).alias(first.meta.output_name())
         )
     write_csv(written, path)
-
-
-def faults_of(text: TextFrame) -> RowFaults:
-    """Start collecting the faults of a submitted file."""
-    return RowFaults(text)
 
 
 Play = Callable[[Settings, pl.DataFrame, int], pl.DataFrame]
@@ -252,8 +247,9 @@ def release_rules(settings: Settings, strategy: Strategy) -> tuple[Rule, ...]:
 def check_release(settings: Settings, strategy: Strategy, original: pl.DataFrame, path: Path) -> None:
     """Raise one InputError with every fault of A."""
     text = read_form(path, original.columns)
-    faults = faults_of(text)
-    is_deleted = deleted_rows(text) | _marked_rows(faults)
+    faults = RowFaults(text)
+    # What stands behind DEL is refused, and to all other rules the row is deleted.
+    is_deleted = deleted_rows(text) | faults.check_deleted(SAME_ROWS.name)
     types = strategy.release_types(settings, original)
     cells = _read_cells(types, faults, is_deleted)
     n_least = max(1, math.ceil(settings.checks.least_kept * original.height - 1e-9))
@@ -265,8 +261,8 @@ def check_release(settings: Settings, strategy: Strategy, original: pl.DataFrame
         )
     for name in settings.checks.values_of_original:
         if name in cells.columns:
-            is_unknown = ~cells[name].is_in(original[name].unique().implode()).fill_null(True)
-            faults.add_cells("values-of-original", name, is_unknown, "a value that T has in this column")
+            expected = "a value that T has in this column"
+            faults.check_known("values-of-original", cells[name], original[name], expected, may_be_empty=True)
     strategy.check_cells(original, cells, faults)
     if text.frame.height != original.height:
         faults.check_n_rows(original.height)
@@ -275,17 +271,6 @@ def check_release(settings: Settings, strategy: Strategy, original: pl.DataFrame
         _check_unchanged(unchanged, original, cells, is_deleted, faults)
         strategy.check_rows(settings, original, cells, faults)
     faults.raise_if_any()
-
-
-def _marked_rows(faults: RowFaults) -> pl.Series:
-    """Mark the rows with DEL and refuse what stands behind it; to all other rules they are deleted."""
-    frame = faults.text.frame
-    first, *others = frame.columns
-    is_marked = (frame[first] == DELETED).fill_null(False)
-    for name in others:
-        is_left = is_marked & frame[name].is_not_null()
-        faults.add_cells(SAME_ROWS.name, name, is_left, f"an empty cell after {DELETED}")
-    return is_marked
 
 
 def _read_cells(types: Mapping[str, ColumnType], faults: RowFaults, is_deleted: pl.Series) -> pl.DataFrame:

@@ -30,9 +30,9 @@ from tokumei.platform.contests.forms import TAKEN
 from tokumei.platform.contests.models import Contest, Participation, Submission
 from tokumei.platform.contests.services import contests as service
 from tokumei.platform.contests.services import joining, showing, submitting, teamwork
-from tokumei.platform.contests.services.contests import find_contest, is_organizer, visible_contests
-from tokumei.platform.contests.services.phase_work import terms_of
+from tokumei.platform.contests.services.rulebook import terms_of
 from tokumei.platform.contests.services.showing import downloads, export_folder, find_download
+from tokumei.platform.contests.services.visibility import find_contest, is_organizer, visible_contests
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.teams.models import Role
 from tokumei.platform.teams.services import teams_of

@@ -14,8 +14,8 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.api import schemas
 from tokumei.platform.contests.models import Contest, Participation, Submission
 from tokumei.platform.contests.services import joining, scoreboard, showing, submitting
-from tokumei.platform.contests.services.contests import is_organizer
-from tokumei.platform.contests.services.phase_work import terms_of
+from tokumei.platform.contests.services.rulebook import terms_of
+from tokumei.platform.contests.services.visibility import is_organizer
 from tokumei.platform.contests.words import said_by
 from tokumei.platform.teams.models import Team
 

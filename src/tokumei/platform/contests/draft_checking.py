@@ -141,8 +141,8 @@ def _played(contest: Contest) -> dict[str, Any]:
         with played_guess(contest, attack, SAMPLE_ATTACKER, SAMPLE_TEAM, level) as guess:
             phases.attack(contest, SAMPLE_ATTACKER, SAMPLE_TEAM, guess, knowledge=level)
     phases.judge(contest)
-    entry = contest.season().entries()[0]
-    (line,) = edition.rank([entry])
+    season = contest.season()
+    (entry,), (line,) = season.entries(), season.standings()
     return {
         "anonymizer": anonymizer,
         "attack": attack,

@@ -21,12 +21,14 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from tokumei.contest.edition import AttackRule
+from tokumei.contest.season import safety_lost
 from tokumei.data.files.disk import write_text
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.drawing import Drawer
 from tokumei.platform.contests.models import Contest
 from tokumei.platform.contests.services import scoreboard, teamwork
-from tokumei.platform.contests.services.phase_work import terms_of
+from tokumei.platform.contests.services.rulebook import terms_of
+from tokumei.platform.contests.services.visibility import seen_by
 from tokumei.platform.contests.words import said_by
 
 Rows = list[dict[str, Any]]
@@ -61,7 +63,7 @@ class ScoreFacts:
 
 def facts_of(contest: Contest, viewer: User | None) -> ScoreFacts:
     """Gather what somebody may see, once for all who see the same until something changes."""
-    seen = scoreboard.seen_by(contest, viewer)
+    seen = seen_by(contest, viewer)
 
     def gather() -> ScoreFacts:
         return ScoreFacts(
@@ -76,15 +78,11 @@ def facts_of(contest: Contest, viewer: User | None) -> ScoreFacts:
 
 
 def _standings(facts: ScoreFacts) -> Rows:
-    # Where an edition gives no number for safety, it is what the best attacker found.
-    found: dict[str, float] = {}
-    for (_attacker, target), success in facts.attacks.items():
-        found[target] = max(found.get(target, 0.0), success)
     return [
         {
             "team": facts.name(line.team),
             "utility": float(line.utility),
-            "safety": float(found.get(line.team, 0.0) if line.safety is None else line.safety),
+            "safety": safety_lost(line, facts.attacks),
             "is_ranked": line.value is not None,
         }
         for line in facts.board.lines
@@ -201,7 +199,7 @@ def draw(name: str, contest: Contest, viewer: User | None) -> str | None:
         return None
     # Drawing takes a second and looking it up takes none, so that a busy scoreboard stays quick. All processes of this
     # machine share what was drawn, and nobody gets what is drawn for others.
-    drawn_for = _digest([name, get_language(), repr(scoreboard.seen_by(contest, viewer))])
+    drawn_for = _digest([name, get_language(), repr(seen_by(contest, viewer))])
     kept = _folder(contest) / f"{drawn_for}-{_digest(rows)}.svg"
     if not kept.is_file():
         before = max(_folder(contest).glob(f"{drawn_for}-*.svg"), key=_drawn_at, default=None)

@@ -13,9 +13,10 @@ import json
 import re
 import shutil
 import zipfile
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,10 @@ from typing import Any
 from tokumei.contest import phases
 from tokumei.contest.checks import plain_source
 from tokumei.contest.edition import FileRole, Files, OpenFiles, files_in
-from tokumei.contest.folder import DRAFT, SECRET, Contest, files_below, open_contest
+from tokumei.contest.folder import DRAFT, SECRET, Contest, SealedScore, files_below, open_contest
 from tokumei.contest.kit import kit_of_contest
-from tokumei.contest.season import ANONYMIZE, ATTACK, CLOSED, read_log
+from tokumei.contest.log import read_log
+from tokumei.contest.season import ANONYMIZE, ATTACK, CLOSED, PlayedGuess
 from tokumei.contest.setting import SETTING, parse_setting
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
@@ -129,7 +131,7 @@ FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 def score(asked: Asked) -> dict[str, Any]:
-    """Check and score a release."""
+    """Check and score a release; the score is bound to its files."""
     contest = open_contest(asked["folder"])
     season = contest.season()
     data = OpenFiles(contest.data_files(season))
@@ -137,7 +139,8 @@ def score(asked: Asked) -> dict[str, Any]:
     with step("check"), _refusing():
         contest.edition.check(data, release)
     with step("score"):
-        return contest.edition.score(data, contest.knowledge_files(season), release).as_dict()
+        found = contest.edition.score(data, contest.knowledge_files(season), release)
+    return asdict(contest.seal(found.as_dict(), release))
 
 
 def check(asked: Asked) -> dict[str, Any]:
@@ -157,7 +160,7 @@ def check(asked: Asked) -> dict[str, Any]:
 
 
 def judge(asked: Asked) -> dict[str, Any]:
-    """Check a guess and hold it against the truth."""
+    """Check a guess and hold it against the truth; the score is bound to its files."""
     contest = open_contest(asked["folder"])
     season = contest.season()
     target = asked["target"]
@@ -166,7 +169,8 @@ def judge(asked: Asked) -> dict[str, Any]:
     with step("check"), _refusing():
         contest.edition.check_guess(data, published, guess)
     with step("judge"):
-        return contest.edition.judge(data, published, contest.truth_files(season, target), guess).as_dict()
+        found = contest.edition.judge(data, published, contest.truth_files(season, target), guess)
+    return asdict(contest.seal(found.as_dict(), guess, target))
 
 
 def prepare(asked: Asked) -> dict[str, Any]:
@@ -189,42 +193,40 @@ def prepare(asked: Asked) -> dict[str, Any]:
 
 
 def publish(asked: Asked) -> dict[str, Any]:
-    """Enter each team's counting release in the folder and publish them."""
+    """Enter each team's counting release with its score in the folder and publish them."""
     contest = open_contest(asked["folder"])
+    roles, planned = contest.terms.release_files, {one["team"]: one for one in asked["releases"]}
     with alone(contest.folder):
         _clear_drafts(contest)
-        season = contest.season()
-        if season.phase == ANONYMIZE:
-            with step("releases", len(asked["releases"])) as bar:
-                for planned in asked["releases"]:
-                    known = contest.season().counting_releases().get(planned["team"])
-                    if known is None or not _is_same(contest, contest.terms.release_files, known.files, planned):
-                        phases.submit(contest, planned["team"], Path(planned["given"]))
+        season, differing = contest.season(), _unsealed(contest, roles, planned)
+        if not differing and season.phase == ANONYMIZE:
+            with step("releases", len(planned)) as bar:
+                for team, one in planned.items():
+                    known = contest.season().counting_releases().get(team)
+                    if known is None or not _is_same(contest, roles, known.files, one):
+                        phases.submit(contest, team, Path(one["given"]), scored=_sealed(one))
                     bar.advance()
-        season = contest.season()
-        found = {team: release.score.as_dict() for team, release in season.counting_releases().items()}
-        differing = _differing({planned["team"]: planned["score"] for planned in asked["releases"]}, found)
+            season = contest.season()
+        if not differing:
+            found = {team: release.score.as_dict() for team, release in season.counting_releases().items()}
+            differing = _differing(planned, found)
         if not differing and season.phase == ANONYMIZE:
             phases.publish(contest)
         return {"differing": differing, "head": _head(contest)}
 
 
 def close(asked: Asked) -> dict[str, Any]:
-    """Enter every judged guess in the folder and write the final ranking."""
+    """Enter every judged guess with its score in the folder and write the final ranking."""
     contest = open_contest(asked["folder"])
+    planned = _numbered(asked["guesses"])
     with alone(contest.folder):
         _clear_drafts(contest)
-        if contest.season().phase == ATTACK:
-            _enter_guesses(contest, asked["guesses"])
-        found = {}
-        for attacker, guesses in _by_attacker(contest).items():
-            for number, guess in enumerate(guesses, 1):
-                found[f"{attacker} {number}"] = None if guess.score is None else guess.score.as_dict()
-        expected, counts = {}, defaultdict[str, int](int)
-        for planned in asked["guesses"]:
-            counts[planned["team"]] += 1
-            expected[f"{planned['team']} {counts[planned['team']]}"] = planned["score"]
-        differing = _differing(expected, found)
+        differing = _unsealed(contest, contest.terms.guess_files, planned)
+        if not differing and contest.season().phase == ATTACK:
+            _enter_guesses(contest, planned)
+        if not differing:
+            found = {name: one.score.as_dict() for name, one in _entered(contest).items() if one.score}
+            differing = _differing(planned, found)
         if not differing and contest.season().phase != CLOSED:
             _disqualify(contest, asked["disqualified"])
             phases.close(contest)
@@ -263,35 +265,54 @@ def _clear_drafts(contest: Contest) -> None:
         shutil.rmtree(left, ignore_errors=True)
 
 
-def _enter_guesses(contest: Contest, planned: Sequence[Mapping[str, Any]]) -> None:
-    known = _by_attacker(contest)
-    n_entered = defaultdict[str, int](int)
+def _numbered(guesses: Sequence[Asked]) -> dict[str, Asked]:
+    """Name guesses by their team and its number for them, as the log counts them."""
+    named, counts = {}, Counter[str]()
+    for guess in guesses:
+        counts[guess["team"]] += 1
+        named[f"{guess['team']} {counts[guess['team']]}"] = guess
+    return named
+
+
+def _entered(contest: Contest) -> dict[str, PlayedGuess]:
+    return {f"{guess.attacker} {guess.number}": guess for guess in contest.season().guesses.values()}
+
+
+def _enter_guesses(contest: Contest, planned: Mapping[str, Asked]) -> None:
+    known = _entered(contest)
     with step("guesses", len(planned)) as bar:
-        for guess in planned:
-            team = guess["team"]
-            n_entered[team] += 1
-            if n_entered[team] > len(known.get(team, ())):
-                phases.attack(contest, team, guess["target"], Path(guess["given"]), knowledge=guess["knowledge"])
+        for name, one in planned.items():
+            if name not in known:
+                given, scored = Path(one["given"]), _sealed(one)
+                phases.attack(contest, one["team"], one["target"], given, knowledge=one["knowledge"], scored=scored)
             bar.advance()
-    phases.judge(contest)
+    known = _entered(contest)
+    phases.judge(contest, scored={known[name].line: _sealed(one) for name, one in planned.items()})
 
 
-def _by_attacker(contest: Contest) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
-    for guess in contest.season().guesses.values():
-        found.setdefault(guess.attacker, []).append(guess)
-    return {attacker: sorted(guesses, key=lambda guess: guess.number) for attacker, guesses in found.items()}
+def _sealed(planned: Asked) -> SealedScore:
+    return SealedScore(planned["score"], planned["seal"])
 
 
-def _is_same(contest: Contest, roles: Sequence[FileRole], known: Mapping[str, str], planned: Mapping[str, Any]) -> bool:
+def _unsealed(contest: Contest, roles: Sequence[FileRole], planned: Mapping[str, Asked]) -> list[str]:
+    """Name those whose file or score was changed since it was scored."""
+    return sorted(
+        name
+        for name, one in planned.items()
+        if not contest.holds_seal(_sealed(one), files_in(Path(one["given"]), roles), one.get("target", ""))
+    )
+
+
+def _is_same(contest: Contest, roles: Sequence[FileRole], known: Mapping[str, str], planned: Asked) -> bool:
     """Whether a release that the log knows has the files that count now."""
     given = files_in(Path(planned["given"]), roles)
     return sorted(known.values()) == sorted(contest.key.digest(path) for path in given.values())
 
 
-def _differing(expected: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
-    """Name what the folder and the server do not agree on; the same functions ought to give the same digits."""
-    return sorted(name for name in {*expected, *found} if expected.get(name) != found.get(name))
+def _differing(planned: Mapping[str, Asked], found: Mapping[str, Any]) -> list[str]:
+    """Name what the folder and the server do not agree on."""
+    scores = {name: one["score"] for name, one in planned.items()}
+    return sorted(name for name in {*scores, *found} if scores.get(name) != found.get(name))
 
 
 @contextmanager

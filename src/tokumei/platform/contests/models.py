@@ -317,6 +317,8 @@ class Submission(models.Model):
     # Name of each file of the edition → its name on the disk, SHA-256 and number of bytes.
     files = models.JSONField(default=dict)
     score = models.JSONField(null=True, blank=True)
+    # Binds the score to the files, by the contest's key, which no row holds while the contest runs.
+    seal = models.CharField(max_length=64, blank=True)
     faults = models.JSONField(default=list, blank=True)
     n_faults = models.PositiveIntegerField(default=0)
     reason = models.TextField(blank=True)

@@ -19,7 +19,6 @@ from tokumei.platform.access import UserRequest, access
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.figures import BEHIND, FIGURES, ScoreFacts, draw, facts_of, figures_on_page
 from tokumei.platform.contests.models import Contest, Participation, Phase
-from tokumei.platform.contests.services.contests import find_contest, is_organizer, visible_contests
 from tokumei.platform.contests.services.joining import (
     my_contests,
     organized_by,
@@ -28,8 +27,8 @@ from tokumei.platform.contests.services.joining import (
     teams_to_join_with,
     teams_without_captaincy,
 )
-from tokumei.platform.contests.services.phase_work import disqualified, terms_of
-from tokumei.platform.contests.services.scoreboard import bound_of, listed, open_first, winners_of
+from tokumei.platform.contests.services.rulebook import disqualified, terms_of
+from tokumei.platform.contests.services.scoreboard import listed, open_first, winners_of
 from tokumei.platform.contests.services.showing import (
     downloads,
     export_folder,
@@ -40,6 +39,7 @@ from tokumei.platform.contests.services.showing import (
     has_kit,
     kit_file,
 )
+from tokumei.platform.contests.services.visibility import bound_of, find_contest, is_organizer, visible_contests
 from tokumei.platform.contests.words import knowledge_levels, meanings_of, name_in_words, remark_in_words
 from tokumei.platform.pages.apps import PageSection
 from tokumei.platform.teams.models import Role

@@ -19,7 +19,7 @@ from tokumei.platform.contests.forms import NoteForm
 from tokumei.platform.contests.models import Contest, Kind, Participation, Phase, Submission
 from tokumei.platform.contests.reading_views import contest_page, find, find_one, frame, is_captain
 from tokumei.platform.contests.services import joining, showing, submitting
-from tokumei.platform.contests.services.phase_work import counting_key, terms_of
+from tokumei.platform.contests.services.rulebook import counting_key, terms_of
 from tokumei.platform.contests.services.teamwork import can_choose, places_of
 from tokumei.platform.contests.words import fault_lines, knowledge_levels, name_in_words, score_tables
 from tokumei.platform.files.incoming import uploads_of

@@ -19,9 +19,9 @@ from tokumei.platform.contests.models import CheckState, Contest, FileCheck, Par
 from tokumei.platform.contests.reading_views import find, find_one, frame
 from tokumei.platform.contests.services import joining as service
 from tokumei.platform.contests.services import showing, submitting, teamwork
-from tokumei.platform.contests.services.contests import is_organizer
 from tokumei.platform.contests.services.joining import participation_of
-from tokumei.platform.contests.services.phase_work import counting_key, terms_of
+from tokumei.platform.contests.services.rulebook import counting_key, terms_of
+from tokumei.platform.contests.services.visibility import is_organizer
 from tokumei.platform.contests.taking_part_views import take
 from tokumei.platform.contests.words import fault_groups, knowledge_levels, name_in_words, note_in_words
 from tokumei.platform.files.incoming import uploads_of

@@ -17,8 +17,8 @@ from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import ContestDraft
 from tokumei.platform.contests.services import drafts
 from tokumei.platform.contests.services.drafts import LOOK, TRIAL, Plan, plan_of
-from tokumei.platform.contests.services.phase_work import terms_of
-from tokumei.platform.contests.services.scoreboard import bound_of
+from tokumei.platform.contests.services.rulebook import terms_of
+from tokumei.platform.contests.services.visibility import bound_of
 from tokumei.platform.contests.wizard_forms import (
     DATA,
     DETAILS,

@@ -20,14 +20,8 @@ from tokumei.core.progress import Bar, step
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Kind, Participation, Phase, Submission
 from tokumei.platform.contests.services import contests, joining, submitting
-from tokumei.platform.contests.services.phase_work import (
-    CLOSE,
-    PREPARE,
-    PUBLISH,
-    begin_due_work,
-    edition_of,
-    phase_jobs,
-)
+from tokumei.platform.contests.services.phase_work import CLOSE, PREPARE, PUBLISH, begin_due_work, phase_jobs
+from tokumei.platform.contests.services.rulebook import edition_of
 from tokumei.platform.demo.script import ORGANIZER, SIDES, Script, ScriptedGuess, ScriptedRelease
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import STALE_SECONDS, Interrupted

@@ -45,7 +45,7 @@ from tokumei.contest.editions.pwscup2015.indices import (
     measures_of,
     score_indices,
 )
-from tokumei.contest.measures import DIGITS, place_teams
+from tokumei.contest.season import DIGITS, place_teams
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.seeds import generator
 from tokumei.core.text import Text, counted
@@ -261,12 +261,10 @@ class Pwscup2015(Edition):
                 raise InputError.of("at least 2 rows", file=source, value=counted(found.height, "row"))
             # In an order of its own, so that the source's says nothing.
             frame = found[generator(seed, "sample").permutation(found.height)[: self.n_rows]]
-        folder.mkdir(parents=True, exist_ok=True)
         self.form.write(frame, folder / "X.csv")
 
     def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
         """Write nothing: attackers know all of X."""
-        folder.mkdir(parents=True, exist_ok=True)
 
     def check(self, data: Files, release: Files) -> None:
         """Raise one InputError with every fault of Y and I."""
@@ -292,8 +290,6 @@ class Pwscup2015(Edition):
         Numbers are written anew, so that no team can mark rows by 1.5 and 1.50.
         """
         played = self._read_release(release).sorted().shuffled(generator(seed, "publish"))
-        for place in (folder, truth_folder):
-            place.mkdir(parents=True, exist_ok=True)
         self.form.write(played.table.frame, folder / "Y.csv")
         write_rows(played.rows + 1, truth_folder / "I.csv")
 
@@ -335,7 +331,6 @@ class Pwscup2015(Edition):
         if name not in ANONYMIZERS:
             raise UnknownPart("anonymizer", name, ANONYMIZERS)
         release = ANONYMIZERS[name](self._read_original(data), seed)
-        folder.mkdir(parents=True, exist_ok=True)
         self.form.write(release.frame, folder / "Y.csv")
         write_rows(release.rows + 1, folder / "I.csv")
 
@@ -350,7 +345,6 @@ class Pwscup2015(Edition):
         original = self._read_original(data)
         guess = self._make_attack(name).guess(original, self.form.read(published["Y"], "Y"), seed=seed)
         drawn = pl.Series(generator(seed, "no guess").integers(0, original.n_rows, len(guess)))
-        folder.mkdir(parents=True, exist_ok=True)
         write_rows(guess.zip_with(guess.is_not_null(), drawn) + 1, folder / "Q.csv")
 
     def _read_original(self, data: Files) -> Table:

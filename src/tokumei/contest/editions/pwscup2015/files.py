@@ -18,7 +18,7 @@ speaks against them is told by the score.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,9 +26,9 @@ from typing import TypeVar
 
 import polars as pl
 
-from tokumei.contest.checks import ALIKE, ALIKE_JA, RowFaults, read_submitted_rows
+from tokumei.contest.checks import ALIKE, ALIKE_JA, RowFaults, Together, read_submitted_rows
 from tokumei.contest.edition import Files, Rule
-from tokumei.core.errors import LISTED_FAULTS, Fault, FaultList, InputError
+from tokumei.core.errors import FaultList, InputError
 from tokumei.core.text import counted
 from tokumei.data.files.csv import TextFrame, check_header, read_csv
 from tokumei.data.files.strict import ROW, ROWS, ROWS_LINE_END, ColumnType, StrictFile, read_columns, take_header
@@ -154,7 +154,7 @@ def fewest_rows(n_rows: int) -> int:
 
 def check_release(original: Table, form: Microdata, release: Files) -> None:
     """Raise one InputError with every fault of Y and I."""
-    faults = _Together()
+    faults = Together()
     released = faults.try_to(lambda: _read_table(form, release["Y"]))
     numbers = faults.try_to(lambda: read_submitted_rows(ROWS, release["I"]))
     if released is not None:
@@ -168,28 +168,6 @@ def check_release(original: Table, form: Microdata, release: Files) -> None:
 def check_guess(n_rows: int, n_published: int, path: Path) -> None:
     """Raise one InputError with every fault of Q, in which one row may stand for several."""
     _check_numbers(read_submitted_rows(ROWS, path), n_rows, n_published, is_once=False)
-
-
-class _Together:
-    """Collects the errors of several files, to be raised as one."""
-
-    def __init__(self) -> None:
-        self.errors: list[InputError] = []
-
-    def try_to(self, read: Callable[[], Read]) -> Read | None:
-        """Do it; give None where that fails, and keep the error."""
-        try:
-            return read()
-        except InputError as error:
-            self.errors.append(error)
-            return None
-
-    def raise_if_any(self) -> None:
-        """Raise what was found, the faults of the first file first."""
-        faults: Sequence[Fault] = [fault for error in self.errors for fault in error.faults]
-        if faults:
-            groups = [group for error in self.errors for group in error.groups]
-            raise InputError(faults[:LISTED_FAULTS], sum(error.n_faults for error in self.errors), groups)
 
 
 def _read_table(form: Microdata, path: Path) -> TextFrame:
@@ -222,26 +200,18 @@ def _check_table(original: Table, form: Microdata, text: TextFrame) -> None:
     amounts = dict.fromkeys(form.sensitive, ("amount-form", AMOUNT))
     read = faults.read({**codes, **amounts})
     for column in form.quasi_identifiers:
-        known = original.frame[column].unique()
-        is_new = ~read[column].is_in(known.implode()).fill_null(True)
-        faults.add_cells("code-of-x", column, is_new, "a value of {column_name} in X", {"column_name": column})
+        expected, named = "a value of {column_name} in X", {"column_name": column}
+        faults.check_known("code-of-x", read[column], original.frame[column], expected, named, may_be_empty=True)
     faults.raise_if_any()
 
 
 def _check_numbers(text: TextFrame, n_rows: int, n_released: int | None, *, is_once: bool) -> None:
     """Refuse row numbers that are none, too many or too few, and repeated ones where each may stand once."""
     faults = RowFaults(text)
-    n_found = text.frame.height
-    if n_released is not None and n_found != n_released:
-        # The first line too many, or the last there is.
-        row = min(n_released, n_found - 1)
-        expected = "{n_rows:,} row numbers, one for each row of Y"
-        faults.add(
-            ONE_NUMBER_EACH.name, expected, row=row, value=counted(n_found, "line"), parameters={"n_rows": n_released}
-        )
-    numbers = faults.read({"row": (ROW_OF_X.name, ROW)})["row"]
-    is_beyond = (numbers > n_rows).fill_null(False)
-    faults.add_cells(ROW_OF_X.name, "row", is_beyond, "a row number from 1 to {n_rows:,}", {"n_rows": n_rows})
+    if n_released is not None:
+        faults.check_n_rows(n_released, ONE_NUMBER_EACH.name, "{n_rows:,} row numbers, one for each row of Y", "line")
+    expected = "a row number from 1 to {n_rows:,}"
+    numbers = faults.read_row_numbers(ROW_OF_X.name, "row", ROW, n_rows, expected)
     if is_once:
         is_repeated = ~numbers.is_first_distinct() & numbers.is_not_null()
         faults.add_cells("each-row-once", "row", is_repeated, "a row of X that no earlier line names")

@@ -10,6 +10,7 @@ from typing import Literal
 import polars as pl
 
 from tokumei.attacks.nearest_rows import judge_rows
+from tokumei.contest.checks import read_raw_retail
 from tokumei.contest.edition import (
     ContestTerms,
     Edition,
@@ -40,19 +41,17 @@ from tokumei.contest.editions.pwscup2016.files import (
     write_released_master,
 )
 from tokumei.contest.editions.pwscup2016.players import ANONYMIZERS, ATTACKS, AttackerView, profiles_of
-from tokumei.contest.measures import BASELINE, INTERVAL, attack_measure, loss_measure, place_teams
+from tokumei.contest.measures import BASELINE, INTERVAL, attack_measure, loss_measure
+from tokumei.contest.season import place_teams
 from tokumei.contest.yamaoka import detect_yamaoka
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.progress import step
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.data.files.csv import find_delimiter, first_bytes, header_names
-from tokumei.data.files.disk import check_is_file
-from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame
 from tokumei.data.files.histories import read_history as read_any_history
 from tokumei.data.history import History
 from tokumei.data.made_retail import make_master, make_retail
-from tokumei.data.online_retail import clean_retail, to_history, with_smallest_customers
+from tokumei.data.online_retail import to_history, with_smallest_customers
 from tokumei.measures.utility.customers import Crosstab, RfmTable
 from tokumei.measures.utility.itemsets import FrequentItemsets
 
@@ -92,7 +91,6 @@ MEASURES = (
 
 # What the papers tell of the contest's set: 38,087 rows of 400 customers.
 N_CUSTOMERS, N_ROWS = 400, 38_087
-UCI_COLUMN = "StockCode"
 # An itemset is frequent in this share of the invoices, and in no fewer than these.
 LEAST_SUPPORT, LEAST_INVOICES = 0.01, 3
 # A guess must name a customer even where an attack has found none.
@@ -194,8 +192,8 @@ class Pwscup2016(Edition):
         return History(make_retail(self.n_customers, n_rows=n_rows, seed=seed), "T"), None
 
     def _read_source(self, source: Path) -> tuple[History, pl.DataFrame | None]:
-        if UCI_COLUMN in _column_names(source):
-            rows = clean_retail(read_frame(source))
+        rows = read_raw_retail(source)
+        if rows is not None:
             # A few customers moved; the country they bought from most recently counts.
             countries = rows.select(customer="CustomerID", country="Country").unique("customer", keep="last")
             history = to_history(rows, name=str(source))
@@ -303,14 +301,6 @@ class Pwscup2016(Edition):
         history = read_released_history(published["T_release"])
         seen = AttackerView(originals.master, originals.history.frame, master, history.frame)
         write_guess(ATTACKS[name](seen).fill_null(NO_IDEA) + 1, folder / "Q.csv")
-
-
-def _column_names(source: Path) -> list[str]:
-    """Return the names in the first line of a text file, or the columns of any other."""
-    if format_of(source) in TEXT_SUFFIXES:
-        head = first_bytes(check_is_file(source))
-        return header_names(head, find_delimiter(head)) if head else []
-    return read_frame(source).columns
 
 
 def _losses(originals: Originals, master: pl.DataFrame, released: History) -> tuple[dict[str, float], float]:

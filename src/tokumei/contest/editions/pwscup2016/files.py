@@ -37,10 +37,11 @@ from tokumei.contest.checks import (
     QUANTITY_FORM,
     TIME_FORM,
     RowFaults,
+    Together,
     read_submitted_rows,
 )
 from tokumei.contest.edition import Files, Rule
-from tokumei.core.errors import LISTED_FAULTS, FaultList, InputError
+from tokumei.core.errors import FaultList
 from tokumei.core.text import Text, counted
 from tokumei.data.files.strict import (
     CUSTOMER,
@@ -234,6 +235,8 @@ GUESS_RULES = (
     ),
 )
 
+ROW_OF_M = "a row of M, from 1 to {n_rows:,}"
+NO_CUSTOMER = "a pseudonym that is no customer id"
 ONE_A_CUSTOMER = "{n_rows:,} row numbers, one for each row of M_release"
 
 
@@ -265,25 +268,11 @@ class Originals:
 
 def check_release(originals: Originals, release: Files) -> None:
     """Raise one InputError with every fault of M_release, T_release and P."""
-    found: list[InputError] = []
-    names: pl.Series | None = None
-    # Each file is checked whatever is wrong with the others, so that a team learns all of it at once.
-    try:
-        names = _check_master(originals, release["M_release"])
-    except InputError as error:
-        found.append(error)
-    try:
-        _check_history(originals, release["T_release"], names)
-    except InputError as error:
-        found.append(error)
-    try:
-        _check_permutation(originals, release["P"])
-    except InputError as error:
-        found.append(error)
-    if found:
-        faults = [fault for error in found for fault in error.faults]
-        groups = [group for error in found for group in error.groups]
-        raise InputError(faults[:LISTED_FAULTS], sum(error.n_faults for error in found), groups)
+    faults = Together()
+    names = faults.try_to(lambda: _check_master(originals, release["M_release"]))
+    faults.try_to(lambda: _check_history(originals, release["T_release"], names))
+    faults.try_to(lambda: _check_permutation(originals, release["P"]))
+    faults.raise_if_any()
 
 
 def _check_master(originals: Originals, path: Path) -> pl.Series:
@@ -291,12 +280,12 @@ def _check_master(originals: Originals, path: Path) -> pl.Series:
     text = read_submitted_rows(RELEASED_MASTER, path)
     faults = RowFaults(text)
     names = faults.read(MASTER_CELLS)["customer"]
-    _check_no_customer_id(faults, originals, names)
+    faults.check_no_customer(names, originals.master["customer"], NO_CUSTOMER)
     is_again = names.is_not_null() & ~names.is_first_distinct()
     faults.add_cells("customers-kept", "customer", is_again, "each pseudonym once")
-    is_unknown = ~text.frame["country"].is_in(originals.master["country"].implode()).fill_null(False)
-    faults.add_cells("country-of-m", "country", is_unknown, "a country of M")
-    _check_n_rows(faults, "customers-kept", originals.n_customers, "{n_rows:,} lines, as many as M has customers")
+    faults.check_known("country-of-m", text.frame["country"], originals.master["country"], "a country of M")
+    expected = "{n_rows:,} lines, as many as M has customers"
+    faults.check_n_rows(originals.n_customers, "customers-kept", expected, "line")
     faults.raise_if_any()
     return names
 
@@ -306,19 +295,17 @@ def _check_history(originals: Originals, path: Path, names: pl.Series | None) ->
     text = read_submitted_rows(RELEASED_HISTORY, path)
     faults = RowFaults(text)
     cells = faults.read(HISTORY_CELLS)
-    _check_no_customer_id(faults, originals, cells["customer"])
+    faults.check_no_customer(cells["customer"], originals.master["customer"], NO_CUSTOMER)
     if names is not None:
         # One fault a cell: a customer id is told above.
         known = pl.concat([names, originals.master["customer"]])
-        is_unknown = ~cells["customer"].is_in(known.implode()).fill_null(True)
-        faults.add_cells("pseudonym-of-m", "customer", is_unknown, "a pseudonym of M_release")
+        expected = "a pseudonym of M_release"
+        faults.check_known("pseudonym-of-m", cells["customer"], known, expected, may_be_empty=True)
     first, last = originals.history.frame.select(pl.col("date").min().alias("first"), pl.col("date").max()).row(0)
     is_outside = ~cells["date"].is_between(first, last).fill_null(True)
     span = {"first": str(first), "last": str(last)}
     faults.add_cells("date-in-range", "date", is_outside, "a date from {first} to {last}, as in T", span)
-    items = originals.history.frame["item"].unique()
-    is_unknown = ~text.frame["item"].is_in(items.implode()).fill_null(False)
-    faults.add_cells("item-of-t", "item", is_unknown, "an item of T")
+    faults.check_known("item-of-t", text.frame["item"], originals.history.frame["item"], "an item of T")
     n_most, n_found = MOST_ROWS * originals.history.n_rows, text.frame.height
     if n_found > n_most:
         found = counted(n_found, "row")
@@ -326,39 +313,18 @@ def _check_history(originals: Originals, path: Path, names: pl.Series | None) ->
     faults.raise_if_any()
 
 
-def _check_no_customer_id(faults: RowFaults, originals: Originals, names: pl.Series) -> None:
-    is_customer = names.is_in(originals.master["customer"].implode()).fill_null(False)
-    faults.add_cells("no-customer-id", "customer", is_customer, "a pseudonym that is no customer id")
-
-
 def _check_permutation(originals: Originals, path: Path) -> None:
     faults = RowFaults(read_submitted_rows(ROWS, path))
-    rows = _read_row_numbers(faults, "permutation", originals.n_customers)
-    is_again = rows.is_not_null() & ~rows.is_first_distinct()
+    rows = faults.read_row_numbers("permutation", "row", ROW, originals.n_customers, ROW_OF_M)
+    is_again = (rows <= originals.n_customers).fill_null(False) & ~rows.is_first_distinct()
     faults.add_cells("permutation", "row", is_again, "each row of M once")
-    _check_n_rows(faults, "permutation", originals.n_customers, ONE_A_CUSTOMER)
+    faults.check_n_rows(originals.n_customers, "permutation", ONE_A_CUSTOMER, "line")
     faults.raise_if_any()
-
-
-def _read_row_numbers(faults: RowFaults, rule: str, n_rows: int) -> pl.Series:
-    """Read row numbers; one that M does not have is a fault and comes out missing, as does one that is no number."""
-    rows = faults.read({"row": (rule, ROW)})["row"]
-    is_beyond = (rows > n_rows).fill_null(False)
-    faults.add_cells(rule, "row", is_beyond, "a row of M, from 1 to {n_rows:,}", {"n_rows": n_rows})
-    return rows.set(is_beyond, None)
-
-
-def _check_n_rows(faults: RowFaults, rule: str, n_rows: int, expected: str) -> None:
-    n_found = faults.text.frame.height
-    if n_found != n_rows:
-        # The first line too many, or the last there is.
-        row = max(0, min(n_rows, n_found - 1))
-        faults.add(rule, expected, row=row, value=counted(n_found, "line"), parameters={"n_rows": n_rows})
 
 
 def check_guess(originals: Originals, path: Path) -> None:
     """Raise one InputError with every fault of Q."""
     faults = RowFaults(read_submitted_rows(ROWS, path))
-    _read_row_numbers(faults, "row-of-m", originals.n_customers)
-    _check_n_rows(faults, "row-for-row", originals.n_customers, ONE_A_CUSTOMER)
+    faults.read_row_numbers("row-of-m", "row", ROW, originals.n_customers, ROW_OF_M)
+    faults.check_n_rows(originals.n_customers, "row-for-row", ONE_A_CUSTOMER, "line")
     faults.raise_if_any()

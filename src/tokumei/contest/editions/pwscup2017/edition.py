@@ -47,9 +47,9 @@ from tokumei.contest.measures import (
     TRANSACTIONS_FOUND,
     attack_measure,
     loss_measure,
-    place_teams,
     submitted_attacks,
 )
+from tokumei.contest.season import place_teams
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.progress import step
 from tokumei.core.score import Score
@@ -211,7 +211,6 @@ class Pwscup2017(Edition):
         history = sample_purchases(source, self.n_customers, seed=seed)
         # The contest has no invoices, and the source may have no times.
         frame = history.frame.with_columns(invoice=pl.lit("0"), time=pl.col("time").fill_null(pl.time(0, 0)))
-        folder.mkdir(parents=True, exist_ok=True)
         files.write_history(History(frame, "T"), folder / "T.csv")
         master = make_master(history.customers, seed=seed)
         check_two_anonymous(master)
@@ -220,7 +219,6 @@ class Pwscup2017(Edition):
     def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
         """Write T_α for each level, drawn independently of each other."""
         history = read_once(data, Originals.read).history
-        folder.mkdir(parents=True, exist_ok=True)
         for share in self.known:
             part = history.known(share / 100, seed=seed)
             files.write_knowledge(part, folder / self._knowledge_role(share).file_name)
@@ -280,8 +278,6 @@ class Pwscup2017(Edition):
         truth = truth_of(originals.history, released)
         rows = released.kept.sort(pl.all())
         shuffled = rows[generator(seed, "publish").permutation(rows.height)]
-        for place in (folder, truth_folder):
-            place.mkdir(parents=True, exist_ok=True)
         files.write_published(History(shuffled, "S"), folder / "S.csv")
         write_pseudonyms(truth, originals.customers, truth_folder / "F.csv", "pwscup2017")
 
@@ -325,7 +321,6 @@ class Pwscup2017(Edition):
         if name not in ANONYMIZERS:
             raise UnknownPart("anonymizer", name, ANONYMIZERS)
         release = ANONYMIZERS[name].anonymize(read_once(data, Originals.read).history, seed=seed)
-        folder.mkdir(parents=True, exist_ok=True)
         files.write_release(History(release.frame, "A(T)"), folder / "AT.csv")
 
     def attacks(self) -> Sequence[str]:
@@ -342,7 +337,6 @@ class Pwscup2017(Edition):
         seen = files.read_published(published["S"])
         customers = files.read_master(data["M"])["customer"].to_list()
         guesses = for_a_table(HISTORY_ATTACKS.make(name)).guess(known, seen)
-        folder.mkdir(parents=True, exist_ok=True)
         write_pseudonyms(guesses, customers, folder / "Fh.csv", "pwscup2017")
 
 

@@ -56,7 +56,7 @@ from tokumei.data.files.strict import (
     one_of,
     read_date,
 )
-from tokumei.data.history import History, period_name, period_of
+from tokumei.data.history import History, period_name
 
 COUNTRIES = ("United Kingdom", "France", "Germany", "Others")
 # December 2010 to November 2011.
@@ -151,7 +151,7 @@ def write_knowledge(knowledge: History, path: Path | str, *, line_end: str = LIN
 
 
 def read_truth(path: Path | str) -> pl.DataFrame:
-    """Read F: a column for the customer and one for each month, missing where the customer has no row in S."""
+    """Read F or Fh: a column for the customer and one for each month, missing where the customer has no row in S."""
     frame = PSEUDONYMS.read(path)
     return frame.with_columns(pl.when(pl.col(period) != DELETED).then(pl.col(period)) for period in PERIODS)
 
@@ -160,16 +160,6 @@ def write_truth(truth: pl.DataFrame, path: Path | str, *, line_end: str = LINE_E
     """Write F."""
     check_has_columns(PSEUDONYMS.types, truth.columns, path)
     PSEUDONYMS.write(truth.with_columns(pl.col(PERIODS).fill_null(DELETED)), path, line_end=line_end)
-
-
-def read_guess(path: Path | str) -> pl.DataFrame:
-    """Read Fh, an attacker's guess in the form of F."""
-    return read_truth(path)
-
-
-def write_guess(guess: pl.DataFrame, path: Path | str, *, line_end: str = LINE_END) -> None:
-    """Write Fh."""
-    write_truth(guess, path, line_end=line_end)
 
 
 FIRST_PERIOD = 2010 * 12 + 11
@@ -290,16 +280,12 @@ def check_release(originals: Originals, path: Path) -> None:
     text = read_submitted_rows(RELEASE, path)
     faults = RowFaults(text)
     frame = text.frame
-    deleted = (pl.col("customer") == DELETED).fill_null(False)
-    for column in frame.columns[1:]:
-        is_left = frame.select(deleted & pl.col(column).is_not_null()).to_series()
-        faults.add_cells("deleted-whole", column, is_left, f"an empty cell after {DELETED}")
-    cells = faults.read(CELLS, deleted)
-    is_customer = cells["customer"].is_in(originals.master["customer"].implode()).fill_null(False)
-    faults.add_cells("no-customer-id", "customer", is_customer, "a pseudonym that is no customer id")
-    is_known = pl.col("item").is_in(originals.items.implode()).fill_null(False)
-    faults.add_cells("item-of-t", "item", frame.select(~is_known & ~deleted).to_series(), "an item of T")
-    _check_half_kept(faults, frame.select(deleted).to_series(), originals.history.n_rows)
+    is_deleted = faults.check_deleted("deleted-whole")
+    cells = faults.read(CELLS, pl.lit(is_deleted))
+    faults.check_no_customer(cells["customer"], originals.master["customer"], "a pseudonym that is no customer id")
+    is_unknown = ~frame["item"].is_in(originals.items.implode()).fill_null(False)
+    faults.add_cells("item-of-t", "item", is_unknown & ~is_deleted, "an item of T")
+    _check_half_kept(faults, is_deleted, originals.history.n_rows)
     # Where a row is missing, every later one would be held against a wrong row of T.
     if faults.check_n_rows(originals.history.n_rows):
         _check_against(faults, originals.history, cells)
@@ -321,9 +307,7 @@ def _check_half_kept(faults: RowFaults, is_deleted: pl.Series, n_rows: int) -> N
 def _check_against(faults: RowFaults, history: History, cells: pl.DataFrame) -> None:
     """Hold months and pseudonyms against the same rows of T."""
     periods = history.period
-    is_moved = cells.select((period_of(pl.col("date")) != periods).fill_null(False)).to_series()
-    expected = "a day of {month}, the month in T"
-    faults.add_cells("same-month", "date", is_moved, expected, lambda row: {"month": period_name(periods[row])})
+    faults.check_same_month(cells["date"], periods)
     keys = pl.DataFrame({"customer": history.frame["customer"], "period": periods})
     rules = ("one-pseudonym-a-month", "no-shared-pseudonym")
     faults.check_names(rules, cells["customer"], keys, is_monthly=True)
@@ -333,15 +317,9 @@ def check_guess(originals: Originals, published: History, path: Path) -> None:
     """Raise one InputError with every fault of Fh."""
     text = read_submitted_rows(PSEUDONYMS, path)
     faults = RowFaults(text)
-    customers, known = text.frame["customer"], originals.master["customer"]
-    is_known = customers.is_in(known.implode()).fill_null(False)
-    faults.add_cells("customers-of-m", "customer", ~is_known, "a customer of M")
-    is_again = is_known & ~customers.is_first_distinct()
-    faults.add_cells("each-customer-once", "customer", is_again, "one line for each customer")
-    missing = known.filter(~known.is_in(customers.implode()))
-    faults.add_rows("each-customer-once", missing, None, "a line for every customer of M, for this one too")
+    rules = ("customers-of-m", "each-customer-once")
+    faults.check_one_line_each(rules, text.frame["customer"], originals.master["customer"], "customer of M")
     names = pl.Series([*published.customers, DELETED])
-    is_bad = text.frame.select(~pl.col(PERIODS).is_in(names.implode()).fill_null(False))
     for period in PERIODS:
-        faults.add_cells("pseudonym-of-s", period, is_bad[period], f"a pseudonym of S or {DELETED}")
+        faults.check_known("pseudonym-of-s", text.frame[period], names, f"a pseudonym of S or {DELETED}")
     faults.raise_if_any()

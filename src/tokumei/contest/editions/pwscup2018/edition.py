@@ -29,7 +29,7 @@ from tokumei.contest.edition import (
 )
 from tokumei.contest.editions.pwscup2018 import files
 from tokumei.contest.editions.pwscup2018.files import GUESS_RULES, RELEASE_RULES, check_guess, check_release
-from tokumei.contest.measures import place_teams
+from tokumei.contest.season import place_teams
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.seeds import generator
 from tokumei.data.cells import Kind, RangeCells, SetCells
@@ -218,12 +218,10 @@ class Pwscup2018(Edition):
     def make_data(self, folder: Path, *, seed: int, source: Path | None = None) -> None:
         """Write T: sampled from the source, or made up where none is given."""
         history = sample_purchases(source, self.n_customers, seed=seed)
-        folder.mkdir(parents=True, exist_ok=True)
         files.write_history(history, folder / "T.csv")
 
     def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
         """Write nothing: attackers know all of T."""
-        folder.mkdir(parents=True, exist_ok=True)
 
     def check(self, data: Files, release: Files) -> None:
         """Raise one InputError with every fault of A."""
@@ -239,8 +237,6 @@ class Pwscup2018(Edition):
         original = read_once(data, _read_original)
         released = files.read_release(release["A"])
         truth = pl.DataFrame({"pseudonym": released.customer, "customer": original.frame["customer"]})
-        for place in (folder, truth_folder):
-            place.mkdir(parents=True, exist_ok=True)
         files.write_published(released, folder / "A_published.csv")
         files.write_guess(truth.filter(~released.is_deleted).unique().sort(pl.all()), truth_folder / "F.csv")
 
@@ -290,7 +286,6 @@ class Pwscup2018(Edition):
             cells = COARSE[name].anonymize(original, seed=seed)
         else:
             cells = cells_of(GROUPED[name].anonymize(original, seed=seed).frame, "A")
-        folder.mkdir(parents=True, exist_ok=True)
         files.write_release(cells, folder / "A.csv")
 
     def attacks(self) -> Sequence[str]:
@@ -307,7 +302,6 @@ class Pwscup2018(Edition):
             guesses = _guess_blindly(original, seen, seed)
         else:
             guesses = GENERALIZED_ATTACKS[name]().guess(original, seen)
-        folder.mkdir(parents=True, exist_ok=True)
         files.write_guess(guesses.select("pseudonym", "customer"), folder / "Fh.csv")
 
 

@@ -365,10 +365,9 @@ def check_guess(history: History, published: GeneralizedHistory, path: Path) -> 
     text = read_submitted_rows(GUESS, path)
     faults = RowFaults(text)
     pseudonyms, customers = text.frame["pseudonym"], text.frame["customer"]
-    is_known = pseudonyms.is_in(published.customer.unique().implode()).fill_null(False)
-    faults.add_cells("pseudonym-of-release", "pseudonym", ~is_known, "a pseudonym of the published release")
-    is_again = is_known & ~pseudonyms.is_first_distinct()
+    expected = "a pseudonym of the published release"
+    is_unknown = faults.check_known("pseudonym-of-release", pseudonyms, published.customer, expected)
+    is_again = ~is_unknown & ~pseudonyms.is_first_distinct()
     faults.add_cells("each-pseudonym-once", "pseudonym", is_again, "one line for each pseudonym")
-    is_customer = customers.is_in(history.frame["customer"].unique().implode()).fill_null(False)
-    faults.add_cells("customer-of-t", "customer", ~is_customer, "a customer of T")
+    faults.check_known("customer-of-t", customers, history.frame["customer"], "a customer of T")
     faults.raise_if_any()

@@ -333,6 +333,7 @@ class Migration(migrations.Migration):
                 ("finished_at", models.DateTimeField(blank=True, null=True)),
                 ("files", models.JSONField(default=dict)),
                 ("score", models.JSONField(blank=True, null=True)),
+                ("seal", models.CharField(blank=True, max_length=64)),
                 ("faults", models.JSONField(blank=True, default=list)),
                 ("n_faults", models.PositiveIntegerField(default=0)),
                 ("reason", models.TextField(blank=True)),

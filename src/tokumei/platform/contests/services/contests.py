@@ -1,4 +1,4 @@
-"""Making a contest, finding it, changing its schedule and board, and deleting it."""
+"""Making a contest, changing its schedule and board, and deleting it."""
 
 from __future__ import annotations
 
@@ -13,32 +13,22 @@ from typing import Any
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
-from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from tokumei.contest.setting import counts_said, source_of
-from tokumei.core.errors import InputError, NotAllowed, NotFound
+from tokumei.core.errors import InputError, NotAllowed
 from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import TEXT_SUFFIXES, ending_of
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Announcement, Board, Contest, Counts, Phase
 from tokumei.platform.contests.services.news import record, record_changes, tell_announcement
-from tokumei.platform.contests.services.phase_work import (
-    CLOSE,
-    PHASE_CHANGES,
-    PREPARE,
-    PUBLISH,
-    READING,
-    edition_of,
-    phase_jobs,
-    terms_of,
-)
+from tokumei.platform.contests.services.phase_work import CLOSE, PHASE_CHANGES, PREPARE, PUBLISH, READING, phase_jobs
+from tokumei.platform.contests.services.rulebook import edition_of, terms_of
 from tokumei.platform.files.shared import share, unshare
 from tokumei.platform.files.uploads import BLOCK, telling_full_disk
 from tokumei.platform.jobs.queue import begin, begin_again
-from tokumei.platform.middleware import CompiledQuery, columns_of, find_once, made
 
 
 def remove_files(contest: Contest) -> None:
@@ -50,49 +40,7 @@ def remove_files(contest: Contest) -> None:
 
 
 LONGEST_TOML = 100_000
-BY_SLUG = CompiledQuery(
-    lambda slug: Contest.objects.filter(slug=slug).order_by().values_list(*columns_of(Contest)), str
-)
-CO_ORGANIZERS = CompiledQuery(
-    lambda contest: Contest.co_organizers.through.objects.filter(contest_id=contest).values_list("user_id"), int
-)
 SCHEDULE = ("opens_at", "attacks_open_at", "closes_at")
-
-
-def visible_contests(user: User | None) -> QuerySet[Contest]:
-    """Return the contests a user may see: public ones, their own, and those their teams are in.
-
-    A contest whose data could not be prepared yet is its organizers' alone.
-    """
-    public = Q(is_public=True) & ~(Q(prepared_at=None) & ~Q(trouble=""))
-    if user is None or not user.is_authenticated:
-        return Contest.objects.filter(public)
-    if user.is_superuser:
-        return Contest.objects.all()
-    takes_part = Q(participations__team__members=user, participations__withdrawn_at=None)
-    return Contest.objects.filter(public | Q(organizer=user) | Q(co_organizers=user) | takes_part).distinct()
-
-
-def find_contest(user: User | None, slug: str) -> Contest:
-    """Find a contest that somebody may know of; any other is not there."""
-    found = BY_SLUG(slug)
-    contest = made(Contest, found[0]) if found else None
-    if contest is None or not contest.is_for_everybody:
-        # Alike for those that are not there and those that one may not see: neither takes longer.
-        contest = visible_contests(user).filter(slug=slug).first()
-    if contest is None:
-        raise NotFound(_("There is no such contest."))
-    return contest
-
-
-def is_organizer(contest: Contest, user: User | None) -> bool:
-    """Whether somebody runs this contest: its organizers, or a site admin."""
-    # Nobody who is not logged in has a number.
-    if user is None or user.pk is None:
-        return False
-    if user.is_superuser or contest.organizer_id == user.pk:
-        return True
-    return user.pk in find_once(("co-organizers", contest.pk), lambda: {row[0] for row in CO_ORGANIZERS(contest.pk)})
 
 
 def create_contest(

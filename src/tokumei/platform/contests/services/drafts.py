@@ -36,7 +36,7 @@ from tokumei.platform.accounts.authentication import allow, alone
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, ContestDraft
 from tokumei.platform.contests.services import contests, steering
-from tokumei.platform.contests.services.phase_work import setting_of, terms_of
+from tokumei.platform.contests.services.rulebook import setting_of, terms_of
 from tokumei.platform.contests.wizard_forms import DATA, DETAILS, FILE, OWN, RULES, WHAT, make_form
 from tokumei.platform.files.shared import share, sweep_shared, unshare
 from tokumei.platform.files.uploads import BLOCK, telling_full_disk

@@ -32,10 +32,10 @@ from tokumei.platform.contests.models import (
     State,
 )
 from tokumei.platform.contests.services import showing, submitting
-from tokumei.platform.contests.services.contests import is_organizer, visible_contests
 from tokumei.platform.contests.services.news import record, tell_answer, tell_question
-from tokumei.platform.contests.services.phase_work import counting_key
+from tokumei.platform.contests.services.rulebook import counting_key
 from tokumei.platform.contests.services.scoreboard import place_of
+from tokumei.platform.contests.services.visibility import is_organizer, visible_contests
 from tokumei.platform.middleware import CompiledQuery, columns_of, find_once, made
 from tokumei.platform.teams.models import Membership, Role, Team
 

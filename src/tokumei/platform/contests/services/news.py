@@ -30,6 +30,7 @@ from tokumei.platform.contests.models import (
     Submission,
 )
 from tokumei.platform.contests.services import phase_work
+from tokumei.platform.contests.services.visibility import is_organizer, seen_by, visible_contests
 from tokumei.platform.files.shared import sweep_shared
 from tokumei.platform.files.uploads import sweep_orphans
 from tokumei.platform.jobs.models import Job
@@ -118,8 +119,6 @@ def tell_result(submission: Submission) -> None:
 
 def _tell_attacked(guess: Submission) -> None:
     """Notify a team of an attack at once, where attackers are public; once until somebody looks."""
-    from tokumei.platform.contests.services.scoreboard import seen_by
-
     contest, seen = guess.contest, seen_by(guess.contest, None)
     if guess.target is None or seen.is_hidden or seen.until is not None or not (seen.has_bands or seen.has_attacks):
         return
@@ -209,8 +208,6 @@ def _due(contest: Contest, now: datetime) -> Iterator[tuple[str, str]]:
 
 def deadlines_of(user: User) -> Iterator[Event]:
     """Yield the deadlines of a user's contests for their calendar."""
-    from tokumei.platform.contests.services.contests import is_organizer, visible_contests
-
     for contest in visible_contests(user).filter(closes_at__gte=timezone.now() - 30 * DAY):
         plays = contest.participations.filter(team__members=user, withdrawn_at=None).exists()
         if not plays and (user.is_superuser or not is_organizer(contest, user)):
@@ -258,7 +255,7 @@ def _ask(job: Job) -> dict[str, Any]:
 
 
 def _write_score(job: Job, result: dict[str, Any]) -> None:
-    _end(job, State.SCORED, score=result)
+    _end(job, State.SCORED, **result)
 
 
 def _write_faults(job: Job, answer: ChildAnswer) -> None:

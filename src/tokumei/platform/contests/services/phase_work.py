@@ -1,36 +1,27 @@
-"""What is done between two phases: making a contest's folder, publishing the releases, closing; and what that rests on.
-
-That is the rules of a contest (its edition, from the registry or from a TOML text of the organizer's own), the teams of
-which something changed, and the sentences that say why an evaluation ended without a score.
+"""What is done between two phases: making a contest's folder, publishing the releases, closing.
 
 A phase ends by the clock and the next begins when its files are there. Publishing waits until every release that came
-in time is evaluated, closing until every guess is; then a job enters what counts in the contest folder by the same
-functions as the command line, so that the folder of a closed contest can be replayed by anybody.
+in time is evaluated, closing until every guess is; then a job enters what counts, with its score, in the contest folder
+by the same functions as the command line, so that the folder of a closed contest can be replayed by anybody.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
-from datetime import datetime
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
-from tokumei.contest.edition import EDITIONS, ContestTerms, Edition, ReleaseScore
-from tokumei.contest.measures import which_counts
-from tokumei.contest.setting import parse_setting, with_counts, write_setting
-from tokumei.platform.contests.models import FINAL_STATES, Contest, Counts, Kind, Participation, State, Submission
+from tokumei.platform.contests.models import FINAL_STATES, Contest, Kind, Participation
+from tokumei.platform.contests.services.rulebook import counting_releases, scored_guesses, setting_of
 from tokumei.platform.files.shared import share, unshare
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import SECONDS, WHOLE_CONTEST_FACTOR, ChildAnswer
 from tokumei.platform.jobs.queue import CONTEST, Work, begin, begin_again
-from tokumei.platform.middleware import CompiledQuery, find_once
 
 REFUSED = _("It breaks the rules of the contest: see the faults. It counts as an attempt.")
 TIMED_OUT = _("The evaluation took longer than is allowed, twice. It counts as an attempt.")
@@ -45,71 +36,11 @@ NOT_CLOSED = _("The contest could not be closed: the work broke off three times.
 NOT_AMENDED = _("The ranking in the contest's folder could not be amended: the work broke off three times.")
 NOT_PACKED = _("The contest could not be packed for downloading: the work broke off three times.")
 BAD_SOURCE = _("The contest could not be prepared: its data file or setting cannot be used.")
-OTHER_DIGITS = _("Scores came out differently when they were computed again. Nothing was overwritten; see the log.")
+CHANGED_SINCE = _("Scores or their files were changed after scoring; the details name them. Nothing was overwritten.")
 NOTHING_RELEASED = _(
     "No team had a release that passed the check when attacks were to begin. Give the teams more time."
 )
 ENDED_EMPTY = _("The contest ended without a release that passed the check.")
-
-
-def edition_of(contest: Contest) -> Edition:
-    """Return the edition of a contest."""
-    return _read(setting_of(contest))
-
-
-def terms_of(contest: Contest) -> ContestTerms:
-    """Return the terms of a contest's edition, and which releases count."""
-    return replace(edition_of(contest).terms, counts=str(contest.counts))
-
-
-def setting_of(contest: Contest) -> str:
-    """Return the text of a contest's contest.toml."""
-    if contest.own_toml:
-        return with_counts(contest.own_toml, str(contest.counts))
-    options = {name: tuple(value) if isinstance(value, list) else value for name, value in contest.options.items()}
-    return with_counts(write_setting(EDITIONS.make(contest.edition, **options)), str(contest.counts))
-
-
-@lru_cache(maxsize=64)
-def _read(setting: str) -> Edition:
-    return parse_setting(setting)
-
-
-class ChangedTeam(NamedTuple):
-    """A team that is not as it was when it joined."""
-
-    team_id: int
-    team__display_name: str
-    withdrawn_at: datetime | None
-    disqualified_at: datetime | None
-    disqualified_for: str
-    chosen_at: datetime | None
-
-
-CHANGED = CompiledQuery(
-    lambda contest: (
-        Participation.objects.filter(contest=contest)
-        .filter(~Q(withdrawn_at=None) | ~Q(disqualified_at=None) | ~Q(chosen_at=None))
-        .order_by("pk")
-        .values_list(*ChangedTeam._fields)
-    ),
-    int,
-)
-
-
-def changed_teams(contest: Contest) -> list[ChangedTeam]:
-    """List them, mostly none; every page of a contest needs them for one thing or another."""
-    return find_once(("changed teams", contest.pk), lambda: [ChangedTeam(*row) for row in CHANGED(contest.pk)])
-
-
-def disqualified(contest: Contest) -> list[ChangedTeam]:
-    """List those that are disqualified."""
-    return [one for one in changed_teams(contest) if one.disqualified_at is not None]
-
-
-def teams_that_count_no_more(contest: Contest) -> set[int]:
-    """Return the ids of the teams that left or were disqualified."""
-    return {one.team_id for one in changed_teams(contest) if one.withdrawn_at or one.disqualified_at}
 
 
 # Beside the source of a contest: how it is read, where that is in a way of its own.
@@ -163,64 +94,6 @@ def _end_empty(contest: Contest) -> None:
         Contest.objects.filter(pk=contest.pk).update(trouble=NOTHING_RELEASED)
 
 
-def counting_releases(contest: Contest, until: datetime | None = None) -> dict[int, Submission]:
-    """Return the release of each participating team that counts, by the team's id."""
-    scored = _scored_releases(contest)
-    if until is not None:
-        scored = scored.filter(at__lte=until)
-    gone = teams_that_count_no_more(contest)
-    if contest.counts == Counts.LATEST:
-        # Which they are first: a score is long, and a contest has many that count no more.
-        last = dict(scored.order_by("at", "pk").values_list("team", "pk"))
-        counting = scored.filter(pk__in=[pk for team, pk in last.items() if team not in gone])
-        return {one.team_id: one for one in counting.select_related("team").order_by("at", "pk")}
-    found: dict[int, list[Submission]] = {}
-    for one in scored.exclude(team__in=gone).select_related("team").order_by("at", "pk"):
-        found.setdefault(one.team_id, []).append(one)
-    chosen = chosen_releases(contest, until)
-    return {team: the_one_that_counts(contest, releases, chosen) for team, releases in found.items()}
-
-
-def chosen_releases(contest: Contest, until: datetime | None = None) -> set[int]:
-    """Return the ids of the releases that teams chose, where the rules leave that to them."""
-    if contest.counts != Counts.CHOSEN:
-        return set()
-    chosen = contest.participations.exclude(chosen=None)
-    if until is not None:
-        chosen = chosen.filter(chosen_at__lte=until)
-    return set(chosen.values_list("chosen", flat=True))
-
-
-def the_one_that_counts(contest: Contest, releases: list[Submission], chosen: set[int]) -> Submission:
-    """Return the one of a team's scored releases that counts; they come in order of submission."""
-    if contest.counts == Counts.LATEST:
-        return releases[-1]
-    place = next((place for place, one in enumerate(releases) if one.pk in chosen), None)
-    scores = [ReleaseScore.of(one.score or {}) for one in releases]
-    return releases[which_counts(contest.counts, scores, edition_of(contest).rank, place)]
-
-
-def counting_key(contest: Contest, team: int) -> str | None:
-    """Return the key of the release by which a team is ranked."""
-    if team in teams_that_count_no_more(contest):
-        return None
-    if contest.counts != Counts.LATEST:
-        found = counting_releases(contest).get(team)
-        return None if found is None else found.key
-    scored = _scored_releases(contest).filter(team=team)
-    return scored.order_by("-at", "-pk").values_list("key", flat=True).first()
-
-
-def _scored_releases(contest: Contest) -> QuerySet[Submission]:
-    return contest.submissions.filter(kind=Kind.RELEASE, state=State.SCORED)
-
-
-def scored_guesses(contest: Contest) -> list[Submission]:
-    """Return all judged guesses in order of submission."""
-    scored = contest.submissions.filter(kind=Kind.GUESS, state=State.SCORED)
-    return list(scored.select_related("team", "target").order_by("at", "pk"))
-
-
 def _ask_prepare(job: Job) -> dict[str, Any]:
     contest = _contest(job)
     source = next((str(path) for path in contest.sources.glob("source.*")), None)
@@ -244,7 +117,9 @@ def _ask_publish(job: Job) -> dict[str, Any]:
     releases = sorted(counting_releases(contest).values(), key=lambda one: (one.at, one.pk))
     return {
         "folder": str(contest.folder),
-        "releases": [{"team": one.team.slug, "given": str(one.folder), "score": one.score} for one in releases],
+        "releases": [
+            {"team": one.team.slug, "given": str(one.folder), "score": one.score, "seal": one.seal} for one in releases
+        ],
     }
 
 
@@ -257,6 +132,7 @@ def _ask_close(job: Job) -> dict[str, Any]:
             "knowledge": one.knowledge,
             "given": str(one.folder),
             "score": one.score,
+            "seal": one.seal,
         }
         for one in scored_guesses(contest)
     ]
@@ -317,7 +193,7 @@ def _write_closed(job: Job, result: dict[str, Any]) -> None:
 
 def _write_if_same(job: Job, result: dict[str, Any], **facts: Any) -> None:
     if result["differing"]:
-        _say(_contest(job), OTHER_DIGITS, details="\n".join(result["differing"]))
+        _say(_contest(job), CHANGED_SINCE, details="\n".join(result["differing"]))
     else:
         contest = _contest(job)
         share(contest.folder)

@@ -1,63 +1,27 @@
-"""Who stands where, as far as the viewer may know, and how much guesses may tell before a contest is over.
+"""Who stands where, as far as the viewer may know.
 
-Places are worked out from exact scores by the edition; what is shown is rounded while the contest runs, since each
-exact score tells something of the truth. Guesses tell nothing, or one of a few bands, with a bound on what that tells:
-exact scores are an oracle, by which an attacker finds out with guesses that differ in a line, or by an integer program
-over some that differ in many, which lines are right. The organizer sees everything. Lists of contests name the winners.
+Places are worked out from exact scores by the contest's rulebook; what is shown is rounded while the contest runs,
+since each exact score tells something of the truth. Lists of contests name the winners.
 """
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any, TypeVar
 
 from django.core.cache import cache
 from django.db.models import Case, Count, DateTimeField, F, Max, QuerySet, When
 from django.utils import timezone
 
-from tokumei.contest.edition import Attempt, GuessScore, ReleaseScore, Standing, TeamEntry
+from tokumei.contest.edition import Attempt, GuessScore, Standing, TeamEntry
+from tokumei.contest.season import attacks_found, best_guesses
 from tokumei.platform.accounts.models import User
-from tokumei.platform.contests.models import Board, Contest, Phase, State, Submission
-from tokumei.platform.contests.services.contests import is_organizer
-from tokumei.platform.contests.services.phase_work import (
-    changed_teams,
-    counting_releases,
-    edition_of,
-    scored_guesses,
-    teams_that_count_no_more,
-    terms_of,
-)
+from tokumei.platform.contests.models import Contest, Phase, State, Submission
+from tokumei.platform.contests.services.rulebook import changed_teams, entries, ranked, terms_of
+from tokumei.platform.contests.services.visibility import Visibility, in_band, seen_by
 from tokumei.platform.middleware import CompiledQuery, find_once
-
-N_BANDS = 4
-
-
-def in_band(success: float) -> float:
-    """Return the lower end of the band of a success: 0, 0.25, 0.5 or 0.75."""
-    return min(int(success * N_BANDS), N_BANDS - 1) / N_BANDS
-
-
-@dataclass(frozen=True)
-class LeakBound:
-    """What the allowed guesses at one release can tell before the end, whoever makes them."""
-
-    n_guesses: int
-    bits: float
-
-
-def bound_of(contest: Contest, n_levels: int, n_teams: int) -> LeakBound:
-    """Bound what all other teams together can learn of one release: an answer is one of so many bands, and no more.
-
-    n_levels: levels of knowledge, each of which has guesses of its own.
-    """
-    n_guesses = contest.guesses_on_one * max(n_levels, 1) * max(n_teams - 1, 0)
-    bits = n_guesses * math.log2(N_BANDS) if contest.shows_guess_scores else 0.0
-    return LeakBound(n_guesses, bits)
-
 
 Made = TypeVar("Made")
 
@@ -79,17 +43,6 @@ _making = threading.RLock()
 
 
 @dataclass(frozen=True)
-class Visibility:
-    """How much a viewer may see of a contest's scores."""
-
-    is_hidden: bool
-    until: datetime | None
-    has_attacks: bool
-    digits: int | None
-    has_bands: bool = False
-
-
-@dataclass(frozen=True)
 class Scoreboard:
     """The standings with how they are to be read: `names` has each team's name to be called by."""
 
@@ -106,39 +59,6 @@ class AttackSeen:
     attacker: str
     level: str
     success: float
-
-
-def seen_by(contest: Contest, viewer: User | None) -> Visibility:
-    """Return how much a viewer may see."""
-    if contest.shows_results or is_organizer(contest, viewer):
-        return Visibility(is_hidden=False, until=None, has_attacks=True, digits=None)
-    return Visibility(
-        is_hidden=contest.board == Board.HIDDEN,
-        until=contest.board_frozen_at if contest.board == Board.FROZEN else None,
-        # Places that follow from guesses would tell more of them than a band does.
-        has_attacks=False,
-        has_bands=contest.shows_guess_scores,
-        digits=contest.digits_shown,
-    )
-
-
-def entries(contest: Contest, until: datetime | None = None, *, has_attacks: bool = True) -> list[TeamEntry]:
-    """Return what the ranking is made of: each team's counting release and the judged attacks on it."""
-    gone = teams_that_count_no_more(contest)
-    guesses = [one for one in scored_guesses(contest) if _is_early(one, until)] if has_attacks else []
-    guesses = [one for one in guesses if one.team_id not in gone]
-    return [
-        TeamEntry(
-            release.team.slug,
-            ReleaseScore.of(release.score or {}),
-            tuple(
-                Attempt(guess.team.slug, guess.knowledge, GuessScore.of(guess.score or {}))
-                for guess in guesses
-                if guess.target_id == team
-            ),
-        )
-        for team, release in counting_releases(contest, until).items()
-    ]
 
 
 def standings(contest: Contest, viewer: User | None) -> Scoreboard:
@@ -159,12 +79,12 @@ def place_of(contest: Contest, viewer: User | None, team: str) -> tuple[int | No
 
 def _ranked(contest: Contest, seen: Visibility) -> list[Standing]:
     """Rank the teams, once for all visitors until something changes."""
-
-    def rank() -> list[Standing]:
-        found = entries(contest, seen.until, has_attacks=seen.has_attacks)
-        return edition_of(contest).rank(found) if found else []
-
-    return kept("standings", contest, (seen.until, seen.has_attacks), rank)
+    return kept(
+        "standings",
+        contest,
+        (seen.until, seen.has_attacks),
+        lambda: ranked(contest, seen.until, has_attacks=seen.has_attacks),
+    )
 
 
 def kept(what: str, contest: Contest, seen: object, make: Callable[[], Made]) -> Made:
@@ -194,29 +114,29 @@ def version_of(contest: Contest) -> tuple[object, ...]:
 
 def attacks_on(contest: Contest, viewer: User | None) -> list[AttackSeen]:
     """Return the best guess of each attacker at each release and knowledge level, as far as the viewer may see."""
-    seen = seen_by(contest, viewer)
-    best: dict[tuple[str, str, str], float] = {}
-    if seen.is_hidden or not (seen.has_attacks or seen.has_bands):
-        return []
-    gone = teams_that_count_no_more(contest)
-    for guess in scored_guesses(contest):
-        if {guess.team_id, guess.target_id} & gone:
-            continue
-        if guess.target is not None and guess.score is not None and _is_early(guess, seen.until):
-            key = (guess.target.slug, guess.team.slug, guess.knowledge)
-            # Bands first: what is worked out from them tells no more than they do.
-            success = float(guess.score["success"]) if seen.has_attacks else in_band(float(guess.score["success"]))
-            best[key] = max(best.get(key, 0.0), success)
+    best = best_guesses(_attacked(contest, viewer))
     return [AttackSeen(*key, success) for key, success in sorted(best.items())]
 
 
 def attack_matrix(contest: Contest, viewer: User | None) -> dict[tuple[str, str], float]:
     """Return the share each attacker found in each release, as the board counts it, by short names."""
-    found: dict[tuple[str, str], list[tuple[str, float]]] = {}
-    for one in attacks_on(contest, viewer):
-        found.setdefault((one.attacker, one.target), []).append((one.level, one.success))
-    rule = terms_of(contest).attack_rule
-    return {pair: rule.found(guesses) for pair, guesses in sorted(found.items())}
+    return dict(sorted(attacks_found(_attacked(contest, viewer), terms_of(contest).attack_rule).items()))
+
+
+def _attacked(contest: Contest, viewer: User | None) -> list[TeamEntry]:
+    """Return the releases with the attacks on them as far as the viewer may see them: exact, in bands, or none."""
+    seen = seen_by(contest, viewer)
+    if seen.is_hidden or not (seen.has_attacks or seen.has_bands):
+        return []
+    found = entries(contest, seen.until)
+    if seen.has_attacks:
+        return found
+    # Bands first: what is worked out from them tells no more than they do.
+    return [replace(entry, attempts=[_in_band(one) for one in entry.attempts]) for entry in found]
+
+
+def _in_band(attempt: Attempt) -> Attempt:
+    return replace(attempt, score=GuessScore(in_band(attempt.score.success), {}))
 
 
 def rounded(value: Any, digits: int | None) -> Any:
@@ -238,10 +158,6 @@ def _rounded_line(line: Standing, digits: int | None) -> Standing:
         safety=rounded(line.safety, digits),
         numbers=rounded(dict(line.numbers), digits),
     )
-
-
-def _is_early(submission: Submission, until: datetime | None) -> bool:
-    return until is None or submission.at <= until
 
 
 N_WINNERS = 3

@@ -23,9 +23,9 @@ from tokumei.data.files.disk import read_bytes
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Kind, Participation, Phase, State, Submission
 from tokumei.platform.contests.services import phase_work
-from tokumei.platform.contests.services.contests import is_organizer
-from tokumei.platform.contests.services.phase_work import counting_releases, terms_of
-from tokumei.platform.contests.services.scoreboard import in_band, rounded
+from tokumei.platform.contests.services.rulebook import counting_releases, terms_of
+from tokumei.platform.contests.services.scoreboard import rounded
+from tokumei.platform.contests.services.visibility import in_band, is_organizer
 from tokumei.platform.files.shared import local, share
 from tokumei.platform.jobs.models import Job, Outcome
 from tokumei.platform.jobs.process import SECONDS, WHOLE_CONTEST_FACTOR, ChildAnswer

@@ -24,16 +24,8 @@ from tokumei.core.errors import InputError, NotAllowed
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import FINAL_STATES, Contest, Kind, Participation, State, Submission
 from tokumei.platform.contests.services.news import record, record_changes, tell_message
-from tokumei.platform.contests.services.phase_work import (
-    CLOSE,
-    PUBLISH,
-    begin_amending,
-    counting_releases,
-    edition_of,
-    phase_jobs,
-    terms_of,
-)
-from tokumei.platform.contests.services.scoreboard import entries
+from tokumei.platform.contests.services.phase_work import CLOSE, PUBLISH, begin_amending, phase_jobs
+from tokumei.platform.contests.services.rulebook import counting_releases, ranked, terms_of
 from tokumei.platform.jobs.queue import begin_again
 from tokumei.platform.teams.models import Team
 from tokumei.platform.typed_text import inert_cell
@@ -96,7 +88,7 @@ def rejudge(contest: Contest, by: User, submissions: Iterable[Submission]) -> in
             if one.job is not None:
                 begin_again(one.job)
         Submission.objects.filter(pk__in=[one.pk for one in again]).update(
-            state=State.WAITING, score=None, faults=[], n_faults=0, reason="", finished_at=None
+            state=State.WAITING, score=None, seal="", faults=[], n_faults=0, reason="", finished_at=None
         )
         before = {one.key: _result(one) for one in again}
         record(locked, by, "rejudge", n=len(again), before=before)
@@ -283,8 +275,7 @@ def _submissions(contest: Contest) -> Rows:
 
 
 def _standings(contest: Contest) -> Rows:
-    found = entries(contest)
-    lines = edition_of(contest).rank(found) if found else []
+    lines = ranked(contest)
     numbers = list(dict.fromkeys(name for line in lines for name in line.numbers))
     yield ["place", "team", "value", "utility", "safety", *numbers, "reason"]
     for line in lines:

@@ -35,7 +35,7 @@ from tokumei.platform.contests.models import (
     Submission,
     new_submission_key,
 )
-from tokumei.platform.contests.services.phase_work import counting_key, counting_releases, terms_of
+from tokumei.platform.contests.services.rulebook import counting_key, counting_releases, terms_of
 from tokumei.platform.files.shared import share, unshare
 from tokumei.platform.files.uploads import size_limit, taking, telling_full_disk
 from tokumei.platform.jobs.models import Job

@@ -5,7 +5,7 @@ The teams are ranked anew after each scored submission, as far as the viewer may
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,19 +15,16 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from tokumei.contest.edition import Attempt, GuessScore, ReleaseScore, TeamEntry
+from tokumei.contest.edition import Attempt, GuessScore, ReleaseScore
+from tokumei.contest.season import scores_decide, standings_of, team_entries, which_counts
 from tokumei.core.errors import Fault, NotAllowed
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Counts, Kind, Participation, Phase, State, Submission
 from tokumei.platform.contests.services.news import record
-from tokumei.platform.contests.services.phase_work import (
-    chosen_releases,
-    edition_of,
-    teams_that_count_no_more,
-    the_one_that_counts,
-)
-from tokumei.platform.contests.services.scoreboard import KEPT_FOR, Visibility, kept, name_of, rounded, seen_by
+from tokumei.platform.contests.services.rulebook import chosen_releases, edition_of, teams_that_count_no_more
+from tokumei.platform.contests.services.scoreboard import KEPT_FOR, kept, name_of, rounded
 from tokumei.platform.contests.services.showing import Shown
+from tokumei.platform.contests.services.visibility import Visibility, seen_by
 
 # A ranking takes a moment: of more moments than this some are left out.
 MOST_MOMENTS = 200
@@ -106,10 +103,18 @@ def _after(
     contest: Contest, moments: Sequence[Moment], numbers: Sequence[int], chosen: set[int], digits: int | None
 ) -> dict[int, Ranking] | None:
     """Rank the teams after some of the moments; None where a submission was deleted for good meanwhile."""
-    edition, is_latest = edition_of(contest), contest.counts == Counts.LATEST
+    rank = edition_of(contest).rank
     moments, wanted = moments[: numbers[-1] + 1], set(numbers)
-    needed = _needed(moments, wanted, is_latest=is_latest)
-    scored = Submission.objects.only("score").in_bulk(needed)
+    scored: dict[int, Submission] = {}
+
+    def score_of(release: int) -> ReleaseScore:
+        return ReleaseScore.of(scored[release].score or {})
+
+    def counting(own: list[int]) -> int:
+        return which_counts(contest.counts, own, rank, score_of, chosen.__contains__)
+
+    needed = _needed(moments, wanted, None if scores_decide(contest.counts) else counting)
+    scored |= Submission.objects.only("score").in_bulk(needed)
     if len(scored) < len(needed):
         return None
     came: dict[str, list[int]] = {}
@@ -126,25 +131,28 @@ def _after(
         if number not in wanted:
             continue
         for team in came.keys() - releases.keys():
-            own = came[team][-1:] if is_latest else came[team]
-            counts = the_one_that_counts(contest, [scored[pk] for pk in own], chosen)
-            releases[team] = ReleaseScore.of(counts.score or {})
-        entered = [TeamEntry(team, releases[team], tuple(guesses.get(team, ()))) for team in came]
-        ranked[number] = [(line.team, rounded(line.value, digits), line.place) for line in edition.rank(entered)]
+            releases[team] = score_of(counting(came[team]))
+        lines = standings_of(team_entries(releases, guesses), rank)
+        ranked[number] = [(line.team, rounded(line.value, digits), line.place) for line in lines]
     return ranked
 
 
-def _needed(moments: Sequence[Moment], wanted: Collection[int], *, is_latest: bool) -> list[int]:
-    """Return the submissions whose scores decide: where the latest counts, none that another followed."""
-    if not is_latest:
+def _needed(
+    moments: Sequence[Moment], wanted: Collection[int], counting: Callable[[list[int]], int] | None
+) -> list[int]:
+    """Return the submissions whose scores are needed: none of a release that does not count at a wanted moment.
+
+    counting: finds which release of a team counts, where that follows without scores.
+    """
+    if counting is None:
         return [one.pk for one in moments]
     needed = {one.pk for one in moments if one.kind != Kind.RELEASE}
-    last: dict[str, int] = {}
+    came: dict[str, list[int]] = {}
     for number, one in enumerate(moments):
         if one.kind == Kind.RELEASE:
-            last[one.team] = one.pk
+            came.setdefault(one.team, []).append(one.pk)
         if number in wanted:
-            needed |= set(last.values())
+            needed |= {counting(own) for own in came.values()}
     return list(needed)
 
 
