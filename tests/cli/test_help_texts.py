@@ -54,5 +54,5 @@ def test_long_name_has_its_text_below_and_short_ones_beside(
     monkeypatch.setenv("COLUMNS", "60")
     lines = help_of(capsys, "anonymize", "table").splitlines()
     at = lines.index("  --delta-disclosure COLUMN=DELTA[:…]")
-    assert lines[at + 1] == " " * 27 + "δ-disclosure privacy, in bits;"
-    assert "  --k N                    Fewest rows in a class. [x>=1]" in lines
+    assert lines[at + 1] == " " * 27 + "How far the share of a value in a"
+    assert "  --k N                    Fewest rows in a class: each" in lines
