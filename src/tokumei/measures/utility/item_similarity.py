@@ -20,6 +20,7 @@ from scipy import sparse
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.data.history import History
+from tokumei.engines.history_rows import rows_of
 from tokumei.measures.utility.purchases import top_items
 
 Floats = npt.NDArray[np.float64]
@@ -142,7 +143,7 @@ class ItemCfTop:
     def measure(self, original: History, released: History) -> Score:
         """Compare the similarities of both."""
         self.check_options()
-        return score_item_cf("item-cf-top", original, released, is_bought, top_items(original, self.k))
+        return score_item_cf("item-cf-top", original, released, is_bought, top_items(rows_of(original), self.k))
 
     def check_options(self) -> None:
         """Refuse a number of items that has no pairs."""
@@ -165,7 +166,7 @@ class ItemItem:
 
     def measure(self, original: History, released: History) -> Score:
         """Compare the similarities of both."""
-        items = top_items(original, TOP) if self.kind == "top" else None
+        items = top_items(rows_of(original), TOP) if self.kind == "top" else None
         return score_item_cf(f"item-item {self.kind}", original, released, self.weigh, items)
 
     @property

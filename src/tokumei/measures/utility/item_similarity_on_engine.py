@@ -20,7 +20,7 @@ from tokumei.engines.draws import place, whole_number
 from tokumei.engines.engine_history import EngineHistory
 from tokumei.measures.utility import item_similarity as here
 from tokumei.measures.utility.item_similarity import Floats, Matrix, Weigh
-from tokumei.measures.utility.purchases_on_engine import most_bought
+from tokumei.measures.utility.purchases import top_items as most_bought
 
 Columns = sparse.csc_array[Any]
 # Cells of users and items that are in memory at once, and numbers of the items' products.
