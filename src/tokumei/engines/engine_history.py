@@ -7,6 +7,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,16 @@ class EngineHistory:
     def n_kept(self) -> int:
         """Number of rows that are not deleted."""
         return self.staged.n_kept
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """The columns that the history does not have; of no rows none is missed."""
+        return tuple(role for role in SCHEMA if role not in self.roles) if self.n_kept else ()
+
+    @cached_property
+    def items(self) -> pl.Series:
+        """All items, in order."""
+        return self.fetch(self.kept.select("item").distinct())["item"].sort()
 
     @property
     def rows(self) -> Frame:

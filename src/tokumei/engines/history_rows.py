@@ -61,6 +61,14 @@ class HistoryRows(Protocol):
         """Number of rows that are not deleted."""
 
     @property
+    def absent(self) -> tuple[str, ...]:
+        """The columns that the history does not have."""
+
+    @property
+    def items(self) -> pl.Series:
+        """All items, in order."""
+
+    @property
     def rows(self) -> Frame:
         """The rows that are not deleted."""
 
@@ -126,6 +134,16 @@ class LocalRows:
     def n_kept(self) -> int:
         """Number of rows that are not deleted."""
         return self.history.kept.height
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """The columns that the history does not have."""
+        return self.history.absent
+
+    @property
+    def items(self) -> pl.Series:
+        """All items, in order."""
+        return self.history.kept["item"].unique().sort()
 
     @property
     def rows(self) -> Frame:
