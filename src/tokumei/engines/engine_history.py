@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import math
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -91,8 +92,8 @@ class EngineHistory:
             raise InputError.of("whole quantities, or the local engine", file=self.name, column="quantity")
 
     def labels(self, frame: pl.DataFrame) -> Frame:
-        """Bring a small frame to the engine."""
-        return lazy(self.engine.labels(frame))
+        """Bring a frame to the engine."""
+        return lazy(self.given(f"labels-{secrets.token_hex(8)}", frame))
 
     def beside(self, released: EngineHistory, ours: Mapping[str, str], theirs: Mapping[str, str]) -> Frame:
         """Return columns of each row that the release keeps, and of the original's row beside it."""
@@ -118,7 +119,9 @@ class EngineHistory:
             self.check_whole()
         units = self.kept.select(**{f"unit_{column}": column for column in by}).distinct()
         # In any order: which numbers stand together changes no sum.
-        units = self.keep(f"{'-'.join(by)}-units", units.mutate(unit=place(None, [units[name] for name in units.columns])))
+        units = self.keep(
+            f"{'-'.join(by)}-units", units.mutate(unit=place(None, [units[name] for name in units.columns]))
+        )
         n_units = int(self.fetch(units.aggregate(n=units.count()))["n"][0])
         listed = hashlib.blake2b("\0".join(items).encode(), digest_size=8).hexdigest()
         name = f"{'-'.join(by)}-{'rows' if counts_rows else 'quantity'}-{listed}"

@@ -1,8 +1,8 @@
 """What measures and attacks ask of a history, answered alike in memory and on an engine.
 
-Rows are a lazy frame of Narwhals: what is written once becomes a query of Polars in memory, and of Ibis on an engine. All
-have the columns `row`, `customer`, `period`, `first` (the first day of the month), `date` (both as days from 1970),
-`item`, `price` and `quantity`. Only small results are collected.
+Rows are a lazy frame of Narwhals: what is written once becomes a query of Polars in memory and one of Ibis on an
+engine. All have the columns `row`, `customer`, `period`, `first` (the first day of the month), `date` (both as days
+from 1970), `item`, `price` and `quantity`. Only small results are collected.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ class LocalRows:
 
 
 def _positions(columns: Sequence[pl.Series]) -> tuple[Ints, int]:
-    """Number the distinct rows of some columns, text first; return the number of each row, and how many there are."""
+    """Return a number for each row, by its values in some columns, the first of text, and how many numbers there are."""
     text, *numbers = columns
     names = text.unique()
     position = text.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)

@@ -122,9 +122,7 @@ def why_not_compared(name: str, gone: Sequence[str], n_before: int, n_after: int
     return None
 
 
-def why_left_out(
-    original: History | HistoryRows, part: object, name: str, *, has_master: bool = False
-) -> Text | None:
+def why_left_out(original: History | HistoryRows, part: object, name: str, *, has_master: bool = False) -> Text | None:
     """Explain why a measure cannot be taken of a history; None where it can."""
     original = rows_of(original)
     if not original.n_kept:

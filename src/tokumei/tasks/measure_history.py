@@ -369,7 +369,7 @@ def measure_history_on_engine(
     return HistoryUse.of(found, started)
 
 
-def _measured(one: Asked, before: Any, after: Any, has_master: bool, bar: Bar) -> Score | Text:  # noqa: FBT001
+def _measured(one: Asked, before: Any, after: Any, has_master: bool, bar: Bar) -> Score | Text:
     """Measure, or say why that cannot be."""
     bar.advance()
     if isinstance(before, EngineHistory) and not isinstance(one.part, EngineUtility):

@@ -99,9 +99,7 @@ def with_attributes(
         if name not in master.columns:
             raise InputError.of(f"a column of the master: {', '.join(master.columns)}", value=name)
     names = [f"group_{at}" for at in range(len(by))]
-    values = [
-        pl.col(name).dt.year() // 10 * 10 if master.schema[name].is_temporal() else pl.col(name) for name in by
-    ]
+    values = [pl.col(name).dt.year() // 10 * 10 if master.schema[name].is_temporal() else pl.col(name) for name in by]
     groups = master.select(
         pl.col("customer").cast(pl.String).alias("group_customer"),
         *(value.alias(name) for name, value in zip(names, values, strict=True)),

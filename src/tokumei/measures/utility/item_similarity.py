@@ -198,7 +198,9 @@ def score_item_cf(
 def _weighed(cells: Cells, weigh: Weigh, part: int) -> Matrix:
     """Return what each user of a part counts for each item."""
     totals = cells.part(part)
-    counts = sparse.csr_array((weigh(totals.data).astype(np.float64), totals.indices, totals.indptr), shape=totals.shape)
+    counts = sparse.csr_array(
+        (weigh(totals.data).astype(np.float64), totals.indices, totals.indptr), shape=totals.shape
+    )
     counts.eliminate_zeros()
     return counts
 

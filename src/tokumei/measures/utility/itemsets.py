@@ -109,7 +109,7 @@ class Invoices:
         return np.asarray(sum(part.sum(axis=0) for part in self.parts())).astype(np.int64)
 
     def most_frequent(self, n_sets: int, largest_size: int) -> list[Itemset]:
-        """Find the sets that most invoices hold; of equally many, smaller ones and then those of earlier items first."""
+        """Find the sets that most invoices hold; of equally many, smaller ones, then those of earlier items first."""
         by_item = np.sort(self.by_item)[::-1]
         # So many single items already are as frequent: larger sets count only where they are more so, and are few.
         enough = int(by_item[n_sets - 1]) if len(by_item) >= n_sets else 0

@@ -143,7 +143,9 @@ class Statistic(EngineUtility):
 def counted_values(history: HistoryRows, column: Column) -> tuple[Floats, Ints]:
     """Return the distinct values of a column as ascending numbers, and how many rows have each."""
     counted = history.collect(history.rows.group_by(column).agg(n=nw.len())).sort(column).cast(pl.Float64)
-    return counted[column].to_numpy() - (DAYS_BEFORE if column == "date" else 0), counted["n"].to_numpy().astype(np.int64)
+    return counted[column].to_numpy() - (DAYS_BEFORE if column == "date" else 0), counted["n"].to_numpy().astype(
+        np.int64
+    )
 
 
 def compute(statistic: Name, values: Floats, n_each: Ints) -> float:
