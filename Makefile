@@ -9,25 +9,27 @@ PORT ?= 8000
 # most moments, but the quick ones wait for nobody.
 # Bytecode is kept, or each of the hundreds of processes that tests start would compile all that it imports.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
-	$(BIN)/python -m pytest -n 4 --dist loadfile
-QUICK := $(addprefix tests/,core data hierarchies measures predictors engines methods attacks reports inspection contest exchange tasks cli)
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick coverage check types rooms audit sbom pins bench docs format locks clean
+.PHONY: help run test test-all quick coverage check types rooms audit sbom pins bench docs format locks clean
 
 help: ## Show what can be made.
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 run: $(VENV)/ready-to-run ## Start the server with made-up contests; prints its address and log-ins.
 	$(BIN)/tokumei serve --demo --data $(DEMO) --port $(PORT)
 
-test: check ## Run every check and every test.
-	$(PYTEST)
+test: check ## Run every check, and the tests that guard what the product does.
+	$(PYTEST) -m "not thorough"
 
-quick: $(VENV)/ready-to-develop ## Run the tests of the rooms that need no browser, engine, database or process of their own.
-	$(PYTEST) -n 2 -m "not slow" --ignore-glob='*engine*' $(QUICK)
+test-all: $(VENV)/ready-to-develop ## Run the other tests: Spark, several machines, browsers, real data, exhaustive sweeps.
+	$(PYTEST) -m thorough
+
+quick: $(VENV)/ready-to-develop ## Run the tests of every room that need no browser, server or process of their own.
+	$(PYTEST) -m "not slow and not thorough" --ignore=tests/platform/security --ignore=tests/journey --ignore-glob='*engine*'
 
 coverage: $(VENV)/ready-to-develop ## Run every test and print which lines none of them reaches.
 	$(PYTEST) --cov=tokumei --cov-report=term-missing:skip-covered

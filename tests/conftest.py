@@ -14,10 +14,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests.cases import IN_EVERY_RUN, OF_MANY, VARIABLE
 from tests.postgres_server import postgres_programs, postgres_server
-from tests.scheduling import FileByFile, mark_slow, put_slow_first
 
 Write = Callable[..., Path]
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+# What `make test-all` runs: tests that need a server of somebody else's or a browser, and those on real data.
+SERVERS = {"spark_engine", "postgres_engine", "browser"}
+REAL_DATA = {"known", "real", "studies"}
+TESTS = Path(__file__).resolve().parent
+SHARED = TESTS.parents[1] / "shared" / "data"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -40,19 +43,16 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("tokumei")
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileByFile:
-    """Which of several processes runs which tests."""
-    return FileByFile(config, log)
-
-
-# First, so that `-m` knows what is slow, and last, since Django's plugin puts all tests of its database at the front.
+# First, so that `-m` knows the marks, and last, since Django's plugin puts all tests of its database at the front.
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Which tests are slow, and let them come first."""
-    mark_slow(items)
+    """Mark what needs much, and begin with slow files: other processes wait for what begins last."""
+    for item in items:
+        if SERVERS & set(getattr(item, "fixturenames", ())) or item.path.relative_to(TESTS).parts[0] in REAL_DATA:
+            item.add_marker(pytest.mark.thorough)
     yield
-    put_slow_first(items)
+    slow = {item.path for item in items for mark in ("slow", "thorough") if item.get_closest_marker(mark)}
+    items.sort(key=lambda item: item.path not in slow)
 
 
 def pytest_collection_finish() -> None:

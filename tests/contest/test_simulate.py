@@ -54,6 +54,7 @@ def test_season_without_teams_is_refused(tiny: Edition, tmp_path: Path) -> None:
         simulate(tiny, tmp_path / "season", n_teams=0, seed=1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", EDITIONS.names())
 def test_small_season_of_every_edition_ends_in_a_ranking(name: str, tmp_path: Path) -> None:
     edition = EDITIONS.make_from_text(name, SMALL.get(name, {}))

@@ -51,6 +51,7 @@ def drawn(seed: int) -> tuple[list[Purchase], list[Purchase]]:
     return known, published
 
 
+@pytest.mark.thorough
 def test_exact_matches(times: int) -> None:
     for seed in range(60 * times):
         known, published = drawn(seed)

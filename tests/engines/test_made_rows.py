@@ -70,6 +70,7 @@ def test_two_columns_beside_the_classes_are_not_told_by_counts() -> None:
     assert combinations_of(counts, ["town", "age"]) is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("piece_rows", [1, 2, 10])
 def test_each_order_is_as_likely_as_any_other(tmp_path: Path, piece_rows: int) -> None:
     combinations = pl.DataFrame({"town": ["a", "b"], SIZE: [2, 1]})

@@ -490,6 +490,7 @@ def test_a_vetted_offer_is_not_made_steeper_for_nothing() -> None:
     }
 
 
+@pytest.mark.thorough
 def test_one_row_more_or_less_changes_the_smallest_class_of_a_node_by_one_at_most() -> None:
     for seed in range(10):
         frame = people(60, seed)
@@ -514,6 +515,7 @@ def test_the_noise_of_a_law_is_geometric_of_the_stated_epsilon() -> None:
     assert drawn(SECRET, "a").random() != drawn(SECRET, "b").random()
 
 
+@pytest.mark.thorough
 def test_alpha_and_beta_tell_no_more_of_one_row_than_epsilon_allows() -> None:
     # The table with and without one row, which every smallest class lacks; the attacker draws the best line between
     # the laws of the two. Whatever they do, they are right at most (e^ε − 1) / (e^ε + 1) more often than by chance.
@@ -582,6 +584,7 @@ def test_an_answer_is_held_against_its_request_its_release_and_the_log(tmp_path:
 N_OFFERS, MANY_OFFERS, PARTS = 100, 2_000, 4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_offers_stand_the_whole_attack(part: int, times: int) -> None:
     for seed in range(part, N_OFFERS if times == 1 else MANY_OFFERS, PARTS):

@@ -177,6 +177,7 @@ class Attackers:
 KINDS = ["vetted", "unvetted", "two criteria", "planted"]
 
 
+@pytest.mark.thorough
 @settings(max_examples=4)
 @given(st.integers(60, 200), st.integers(2, 5), st.integers(0, 10**6), st.sampled_from(KINDS))
 def test_a_thousand_adaptive_requests_show_no_class_below_k(n_rows: int, k: int, seed: int, kind: str) -> None:
@@ -204,6 +205,7 @@ def law_offer(frame: pl.DataFrame, k: int, **terms: Any) -> tuple[Offer, Counted
     return offer_of(frame, k, predictor="power-law", first_levels=levels, is_vetted=False, has_discretion=True, **terms)
 
 
+@pytest.mark.thorough
 @settings(max_examples=3)
 @given(st.integers(60, 200), st.integers(2, 5), st.integers(0, 10**6))
 def test_a_power_law_and_its_first_release_show_no_class_below_k(n_rows: int, k: int, seed: int) -> None:
@@ -230,6 +232,7 @@ def test_the_attacker_finds_small_classes_where_releases_cross() -> None:
     assert (node({"age": 0}), ("3", "*", "*")) in shown_small(told, 2, cell_counts(frame))
 
 
+@pytest.mark.thorough
 def test_a_refusal_of_what_is_allowed_proves_nothing() -> None:
     # Those who take every such refusal for a sign of small classes are often wrong.
     n_wrong = n_right = 0

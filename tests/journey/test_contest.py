@@ -88,6 +88,7 @@ def everything(folder: Path) -> dict[str, bytes]:
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [*EDITIONS.names(), *OWN])
 def test_contest_from_prepare_to_rank_is_repeatable_and_every_change_is_found(
     tokumei: CommandLine, tmp_path: Path, name: str

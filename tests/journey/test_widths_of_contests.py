@@ -138,6 +138,7 @@ def _run(*arguments: str) -> None:
     assert done.value.code == 0, arguments
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_number_or_name_is_cut_by_a_command_that_changes_files(
     name: str,

@@ -90,7 +90,7 @@ class Site:
         return (self.folder / "worker.log").read_text()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.thorough)])
 def both_databases(request: pytest.FixtureRequest) -> str:
     """Run a test on SQLite and on PostgreSQL."""
     return str(request.param)

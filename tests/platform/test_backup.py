@@ -57,6 +57,7 @@ def new_address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]
         admin.execute("DROP DATABASE tokumei_restored WITH (FORCE)")
 
 
+@pytest.mark.slow
 def test_running_server_restored_elsewhere_has_the_same_scoreboard_and_goes_on(
     both_databases: str,
     served: Site,

@@ -44,6 +44,7 @@ OF_ORGANIZERS = ("/organize",)
 PHASES = (Phase.UPCOMING, Phase.ANONYMIZE, Phase.ATTACK, Phase.CLOSED)
 
 
+@pytest.mark.slow
 def test_every_page_in_every_phase_is_for_those_it_is_for(
     contest: Contest, people: dict[str, User | None], log_in: LogIn
 ) -> None:

@@ -175,6 +175,7 @@ def test_jobs_are_taken_oldest_first_and_from_their_queue_alone(waiting: Job) ->
     assert queue.next_jobs(["contest"]) == [waiting.pk]
 
 
+@pytest.mark.slow
 def test_endless_evaluation_ends_in_time_with_all_it_started(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queue, "RETRY_SECONDS", 0.0)
     monkeypatch.setitem(queue.WORK, "score", replace(queue.WORK["score"], seconds=1.5))

@@ -39,6 +39,7 @@ def sign_up(visitor: httpx.Client, name: str) -> httpx.Response:
     return visitor.post("/sign-up", data=given | {"csrfmiddlewaretoken": token})
 
 
+@pytest.mark.thorough
 def test_server_on_a_full_disk_answers_507_and_says_so_before(small_folder: Path) -> None:
     # Low is when fewer than four of the largest requests fit.
     environment = ENVIRONMENT | {"TOKUMEI_UPLOAD_BYTES": str(MEBIBYTE)}

@@ -127,6 +127,7 @@ def test_what_a_request_leaves_behind_is_noticed() -> None:
         os.close(each)
 
 
+@pytest.mark.slow
 def test_pages_leave_nothing_behind(contest: Contest, log_in: LogIn, alice: User, team: Team) -> None:
     release(contest, team, alice, "60 60 60 60 60 10")
     visitor = Visitor(log_in(alice).cookies)

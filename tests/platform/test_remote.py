@@ -160,6 +160,7 @@ def test_login_by_a_wrong_password_says_so_and_keeps_nothing(terminal: Terminal)
     assert not (terminal.home / "config").exists()
 
 
+@pytest.mark.slow
 def test_whole_contest_from_the_command_line(site: Site, cup: Contest, red: Terminal) -> None:
     site.start_worker()
     assert "anonymize" in red.type("contests")

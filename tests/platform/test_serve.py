@@ -39,6 +39,7 @@ def read_until(output: IO[str], words: str) -> str:
     return read
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are looked up in /proc")
 def test_demo_is_served_lets_its_users_in_and_ends_as_a_whole(tmp_path: Path) -> None:
     data = tmp_path / "data"
@@ -75,6 +76,7 @@ def _look_as_alice(browser: httpx.Client, password: str) -> None:
     assert browser.get("contests/autumn-cup/submit").status_code == 200
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are looked up in /proc")
 def test_pages_alone_run_no_jobs_and_a_worker_shows_itself(tmp_path: Path) -> None:
     data = tmp_path / "data"

@@ -93,7 +93,7 @@ SERVE = ("serve", "--port", "0", "--no-jobs")
 WORK = ("worker", "--processes", "1")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_contest_is_played_on_machines_that_share_no_folder(site: Site, store: str, tmp_path: Path) -> None:  # noqa: F811
     shared = {"TOKUMEI_STORE": f"s3://{BUCKET}/all", "TOKUMEI_STORE_URL": store} | CREDENTIALS
     now = timezone.now()
@@ -172,7 +172,7 @@ def fill_in(at: httpx.Client, page: str, path: str, data: dict[str, str], **file
     return str(sent.headers["Location"])
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_exchange_and_workbench_on_machines_that_share_no_folder(site: Site, store: str) -> None:  # noqa: F811
     shared = {"TOKUMEI_STORE": f"s3://{BUCKET}/all", "TOKUMEI_STORE_URL": store} | CREDENTIALS
     shared["TOKUMEI_JOB_ORPHAN_SECONDS"] = "1"

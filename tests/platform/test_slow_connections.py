@@ -48,6 +48,7 @@ def connections(url: str, said: str, n_buffered: int | None = None) -> Iterator[
         yield made
 
 
+@pytest.mark.thorough
 def test_hundred_that_send_slowly_do_not_stop_the_server(server: Server) -> None:  # noqa: F811
     for what, said in BEGINNINGS.items():
         with connections(server.url, said) as slow:
@@ -69,6 +70,7 @@ def large_file(tmp_path: Path) -> None:
     (folder / "large.bin").write_bytes(bytes(LARGE))
 
 
+@pytest.mark.thorough
 def test_hundred_that_read_slowly_do_not_stop_the_server(large_file: None, server: Server) -> None:  # noqa: F811
     asked = "GET /static/large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with connections(server.url, asked, n_buffered=4096) as slow:

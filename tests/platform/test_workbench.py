@@ -130,6 +130,7 @@ def test_roles_that_leave_nobody_to_protect_from_are_refused_and_change_nothing(
     assert "a column that is a &quot;quasi-identifier&quot;" in page(client, piece)
 
 
+@pytest.mark.slow
 def test_release_of_the_pages_is_that_of_the_command_line_to_the_byte(
     alice: User, log_in: LogIn, tmp_path: Path
 ) -> None:
@@ -312,6 +313,7 @@ def test_no_form_names_a_file_of_the_server() -> None:
     assert job["method"][0]["step"][0] == {"method": "roll-up", "characters": 3}
 
 
+@pytest.mark.slow
 def test_release_with_its_report_is_made_within_the_limits_of_its_process(alice: User, log_in: LogIn) -> None:
     piece, client = begin(alice), log_in(alice)
     client.post(f"/workbench/{piece.key}/protect", GOAL)

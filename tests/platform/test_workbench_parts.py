@@ -240,6 +240,7 @@ def test_page_for_a_visitor_says_what_it_is_and_takes_nothing(client: Client) ->
     assert answer["Location"].startswith("/login")
 
 
+@pytest.mark.slow
 def test_frontier_of_a_history_is_drawn_by_the_strongest_attacks(tmp_path: Path) -> None:
     history = History.of(make_retail(12, seed=1))
     found = {one["method"]: one["found"] for one in releasing._sweep(history, tmp_path / "sweep")["releases"]}

@@ -41,6 +41,7 @@ SMALL: dict[str, dict[str, Any]] = {
 OF_ADULT = ("public_ranges", "refining")
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_benchmark_measures_few_rows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,6 +61,7 @@ def test_benchmark_measures_few_rows(name: str, monkeypatch: pytest.MonkeyPatch)
     assert [str(figure) for figure in positive if not figure.value > 0 or "exit " in figure.note] == []
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_benchmark_of_scale_prints_its_whole_table() -> None:
     command = [sys.executable, "-m", "benchmarks", "scale", "--rows", "20000"]

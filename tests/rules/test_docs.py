@@ -43,7 +43,14 @@ def test_every_registered_part_has_a_sentence_and_help_for_each_option() -> None
                 assert len(option.help.split()) > 1, f"{name}: {option.name} has no words of help"
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=() if page.name in ("README.md", "start.md") else pytest.mark.thorough, id=page.name)
+        for page in PAGES
+        if BLOCK.search(page.read_text())
+    ],
+)
 def test_code_in_the_docs_runs_from_top_to_bottom(page: Path, tmp_path: Path) -> None:
     for language, code in BLOCK.findall(page.read_text()):
         if language == "python":

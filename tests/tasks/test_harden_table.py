@@ -212,6 +212,7 @@ def least_cost(search: TableSearch, most: float) -> float:
     return most
 
 
+@pytest.mark.thorough
 def test_greedy_search_costs_little_more_than_the_best_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
     searches: list[TableSearch] = []
     run = TableSearch.run

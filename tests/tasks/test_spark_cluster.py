@@ -24,7 +24,7 @@ PEOPLE = pl.DataFrame(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.usefixtures("spark_engine")
 def test_cluster_of_two_workers_gives_the_release_made_here(tmp_path: Path) -> None:
     source = tmp_path / "people"

@@ -17,11 +17,15 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+
+if TYPE_CHECKING:
+    from tokumei.engines.engine import EngineValue
+    from tokumei.engines.remote import RemoteEngine
 
 # Of one draw, in bits and in hexadecimal digits.
 BITS, DIGITS = 32, 8
@@ -31,23 +35,23 @@ BITS, DIGITS = 32, 8
 class Draws:
     """Independent draws for each row, as expressions of an engine."""
 
-    words: tuple[Any, ...]
+    words: tuple[EngineValue, ...]
 
     @classmethod
-    def of(cls, engine: Any, key: str, *named_by: Any) -> Draws:
+    def of(cls, engine: RemoteEngine, key: str, *named_by: EngineValue) -> Draws:
         """Draw four numbers by a key and the columns that name a row; text and whole numbers."""
         drawn = digest(key, *named_by)
         return cls(tuple(engine.number_of_digits(drawn.substr(at, DIGITS)) for at in range(0, 4 * DIGITS, DIGITS)))
 
-    def whole(self, at: int = 0) -> Any:
+    def whole(self, at: int = 0) -> EngineValue:
         """Return a draw from 0 to 2³² − 1."""
         return self.words[at]
 
-    def below(self, n: Any, at: int = 0) -> Any:
+    def below(self, n: int | EngineValue, at: int = 0) -> EngineValue:
         """Return a draw from 0 to n − 1, for n up to 2³¹."""
         return (self.whole(at) * n) >> BITS
 
-    def share(self, at: int = 0) -> Any:
+    def share(self, at: int = 0) -> EngineValue:
         """Return a draw from 0 to 1, without 1."""
         return self.whole(at).cast("float64") / number(2.0**BITS)
 
@@ -64,7 +68,7 @@ def digests_here(key: str, *named_by: pl.Series) -> pl.Series:
 
 
 @cache
-def _md5() -> Callable[[Any], Any]:
+def _md5() -> Callable[[EngineValue], EngineValue]:
     """Return the engine's own function that computes the MD5 of a text in hexadecimal digits."""
     import ibis
 
@@ -75,7 +79,7 @@ def _md5() -> Callable[[Any], Any]:
     return md5  # type: ignore[no-any-return]
 
 
-def digest(key: str, *named_by: Any) -> Any:
+def digest(key: str, *named_by: EngineValue) -> EngineValue:
     """Return the hexadecimal digits of a key and the columns that name a row; text and whole numbers."""
     import ibis
 
@@ -86,62 +90,64 @@ def digest(key: str, *named_by: Any) -> Any:
     return _md5()(text)
 
 
-def drawn_name(prefix: str, n_digits: int, key: str, *named_by: Any) -> Any:
+def drawn_name(prefix: str, n_digits: int, key: str, *named_by: EngineValue) -> EngineValue:
     """Return a name of so many hexadecimal digits after a prefix."""
     import ibis
 
     return ibis.literal(prefix) + digest(key, *named_by).substr(0, n_digits)
 
 
-def number(value: float) -> Any:
+def number(value: float) -> EngineValue:
     """Return a float that no engine takes for a decimal."""
     import ibis
 
     return ibis.literal(float(value), "float64")
 
 
-def whole_number(value: int) -> Any:
+def whole_number(value: int) -> EngineValue:
     """Return a whole number of 64 bits."""
     import ibis
 
     return ibis.literal(int(value), "int64")
 
 
-def either(condition: Any, then: Any, otherwise: Any) -> Any:
+def either(condition: EngineValue, then: EngineValue, otherwise: EngineValue) -> EngineValue:
     """Return one value where a condition holds, and else another."""
     import ibis
 
     return ibis.ifelse(condition, then, otherwise)
 
 
-def rounded(value: Any, per_unit: int = 1) -> Any:
+def rounded(value: EngineValue, per_unit: int = 1) -> EngineValue:
     """Round a float to so many parts of a unit, halves up: engines disagree on what `round` does with halves."""
     whole = (value * number(per_unit) + number(0.5)).floor().cast("float64")
     return whole if per_unit == 1 else whole / number(per_unit)
 
 
-def at_least(value: Any, least: Any) -> Any:
+def at_least(value: EngineValue, least: EngineValue) -> EngineValue:
     """Cut a value at its lower end."""
     import ibis
 
     return ibis.greatest(value, least)
 
 
-def between(value: Any, least: Any, most: Any) -> Any:
+def between(value: EngineValue, least: EngineValue, most: EngineValue) -> EngineValue:
     """Cut a value at two ends."""
     import ibis
 
     return ibis.least(at_least(value, least), most)
 
 
-def place(group: Any, order: Sequence[Any]) -> Any:
+def place(group: EngineValue | Sequence[str] | str | None, order: Sequence[EngineValue | str]) -> EngineValue:
     """Count up the rows of each group, or all rows for None, in an order that leaves no two alike, from 0."""
     import ibis
 
     return ibis.row_number().over(ibis.window(group_by=group, order_by=list(order))).cast("int64")
 
 
-def beside(value: Any, group: Any, order: Sequence[Any]) -> tuple[Any, Any]:
+def beside(
+    value: EngineValue, group: EngineValue | Sequence[str] | str | None, order: Sequence[EngineValue | str]
+) -> tuple[EngineValue, EngineValue]:
     """Return the values of the next and the previous row in the same group; missing where there is none."""
     import ibis
 

@@ -13,12 +13,19 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import polars as pl
 
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.engines.class_counts import ClassRecoding, Recoding
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ibis_types
+
+# A table of an engine that runs SQL, and a column or a single value of one.
+EngineTable: TypeAlias = "ibis_types.Table"
+EngineValue: TypeAlias = "ibis_types.Value"
 
 # What is done again at most: seconds of work, and far more rows than opening a slice costs.
 SLICE_ROWS = 20_000_000

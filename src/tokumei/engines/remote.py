@@ -37,7 +37,7 @@ from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.text_bytes import find_encoding, is_utf8
 from tokumei.data.frames import as_frame
 from tokumei.engines.class_counts import ClassRecoding, Recoding
-from tokumei.engines.engine import NO_LABEL, WritePlan, kept_work, name_of_part
+from tokumei.engines.engine import NO_LABEL, EngineTable, EngineValue, WritePlan, kept_work, name_of_part
 from tokumei.engines.writing import write_made
 
 
@@ -46,7 +46,7 @@ class RemoteRelation:
     """A table of an engine, as an Ibis expression."""
 
     engine: RemoteEngine
-    table: Any
+    table: EngineTable
     name: str
     # Which of the rows of its source these are, by a text that is another for others; empty for all.
     part: str = ""
@@ -128,7 +128,7 @@ class RemoteRelation:
         """Make rows of their combinations."""
         self.engine.write_made(combinations, out)
 
-    def _joined(self, classes: ClassRecoding) -> Any:
+    def _joined(self, classes: ClassRecoding) -> EngineTable:
         """Return the rows of the classes that have labels, with these in place of their values."""
         known = classes.values.columns
         right = self.engine.labels(classes.numbered("tokumei_value_", "tokumei_label_"))
@@ -139,7 +139,7 @@ class RemoteRelation:
         joined = self.table.inner_join(right, [one for found in alike for one in found])
         return joined.mutate(**{column: joined[f"tokumei_label_{index}"] for index, column in enumerate(known)})
 
-    def _recoded(self, recodings: Mapping[str, Recoding]) -> Any:
+    def _recoded(self, recodings: Mapping[str, Recoding]) -> EngineTable:
         """Join each column with its labels: a join takes hierarchies of any size, a CASE does not."""
         table = self.table
         for index, (column, recoding) in enumerate(recodings.items()):
@@ -188,7 +188,7 @@ class RemoteEngine:
             return RemoteRelation(self, self._table_named(str(source)), str(source))
         return RemoteRelation(self, self.table_of_frame(self._taken(as_frame(source), "frame")), "frame")
 
-    def table_of_file(self, path: Path, reading: Reading) -> Any:
+    def table_of_file(self, path: Path, reading: Reading) -> EngineTable:
         """Return the table of a file: read here and copied there, unless the engine reads files itself."""
         return self.table_of_frame(self._taken(read_frame(path, reading), path))
 
@@ -218,35 +218,35 @@ class RemoteEngine:
                 expected = Text("names that differ by more than large and small letters: {name}", name=repr(other))
                 raise InputError.of(expected, file=file, value=name)
 
-    def table_of_frame(self, frame: pl.DataFrame) -> Any:
+    def table_of_frame(self, frame: pl.DataFrame) -> EngineTable:
         """Return the table of a frame."""
         return self.backend.create_table(fresh_name(), frame.to_arrow(), temp=True)
 
-    def table_of_parts(self, paths: Sequence[Path]) -> Any:
+    def table_of_parts(self, paths: Sequence[Path]) -> EngineTable:
         """Return the table of Parquet files that this program wrote."""
         return self.table_of_frame(pl.concat(pl.read_parquet(path) for path in paths))
 
-    def keep(self, expression: Any, place: Path) -> Any:  # noqa: ARG002 - Engines that read files keep them there.
+    def keep(self, expression: EngineTable, place: Path) -> EngineTable:  # noqa: ARG002 - Engines that read files keep them there.
         """Compute a table once, for whoever uses it several times."""
         return self.backend.create_table(fresh_name(), expression, temp=True)
 
-    def number_of_digits(self, digits: Any) -> Any:
+    def number_of_digits(self, digits: EngineValue) -> EngineValue:
         """Read eight hexadecimal digits as a number."""
         return (ibis.literal("0x") + digits).cast("int64")
 
-    def labels(self, frame: pl.DataFrame) -> Any:
+    def labels(self, frame: pl.DataFrame) -> EngineTable:
         """Return the small table of a recoding."""
         return ibis.memtable(frame.to_arrow())
 
-    def fetch(self, expression: Any) -> pl.DataFrame:
+    def fetch(self, expression: EngineTable) -> pl.DataFrame:
         """Fetch a result."""
         return as_frame(self.backend.to_pyarrow(expression))
 
-    def write(self, expression: Any, out: Path) -> None:
+    def write(self, expression: EngineTable, out: Path) -> None:
         """Write a result to a file."""
         write_file_or_folder(self.fetch(expression), out)
 
-    def write_shuffled(self, expression: Any, out: Path) -> None:
+    def write_shuffled(self, expression: EngineTable, out: Path) -> None:
         """Write a result to a file in an order that nobody can guess."""
         # A column of its own: an engine may draw anew for each comparison where it sorts by a call.
         drawn = expression.mutate(tokumei_order=ibis.random())
@@ -256,7 +256,7 @@ class RemoteEngine:
         """Make rows of their combinations: here, unless the engine has machines of its own."""
         write_made(combinations, out)
 
-    def _table_named(self, name: str) -> Any:
+    def _table_named(self, name: str) -> EngineTable:
         schema, _, table = name.rpartition(".")
         try:
             return self.backend.table(table, database=schema or None)
@@ -277,7 +277,7 @@ class DuckDBEngine(RemoteEngine):
             raise InputError.of("a DuckDB file that exists", option="engine", value=file)
         return cls(ibis.duckdb.connect(file or ":memory:", read_only=bool(file)))
 
-    def table_of_file(self, path: Path, reading: Reading) -> Any:
+    def table_of_file(self, path: Path, reading: Reading) -> EngineTable:
         """Scan a Parquet file or folder, or a plain CSV file whose shape was checked."""
         if reading == AS_IT_IS and (path.is_dir() or path.suffix == ".parquet"):
             schema = checked_schema(path)
@@ -299,15 +299,15 @@ class DuckDBEngine(RemoteEngine):
         self.backend.raw_sql(f"SET memory_limit = '{memory}'")
         self.backend.con.execute("SET temp_directory = $1", [str(folder)])
 
-    def table_of_parts(self, paths: Sequence[Path]) -> Any:
+    def table_of_parts(self, paths: Sequence[Path]) -> EngineTable:
         """Read the files where they are."""
         return self.backend.read_parquet([str(path) for path in paths])
 
-    def numbered_rows(self, path: Path) -> Any:
+    def numbered_rows(self, path: Path) -> EngineTable:
         """Read a Parquet file where it is, with the number of each row."""
         return self.backend.read_parquet(str(path), file_row_number=True).rename(row="file_row_number")
 
-    def keep(self, expression: Any, place: Path) -> Any:
+    def keep(self, expression: EngineTable, place: Path) -> EngineTable:
         """Write the table to a file, whole or not at all; one that is there was written before."""
         file = place.with_suffix(".parquet")
         if not file.exists():
@@ -316,7 +316,7 @@ class DuckDBEngine(RemoteEngine):
             draft.replace(file)
         return self.backend.read_parquet(str(file))
 
-    def write(self, expression: Any, out: Path) -> None:
+    def write(self, expression: EngineTable, out: Path) -> None:
         """Write the file with DuckDB."""
         if out.suffix == ".gz":
             super().write(expression, out)
@@ -337,25 +337,25 @@ class PostgresEngine(RemoteEngine):
     longest_name = 63
     _can_read_digits = False
 
-    def table_of_frame(self, frame: pl.DataFrame) -> Any:
+    def table_of_frame(self, frame: pl.DataFrame) -> EngineTable:
         """Copy a frame by COPY, many times faster than inserting rows."""
         return self._analyzed(self._copied(frame))
 
-    def keep(self, expression: Any, place: Path) -> Any:
+    def keep(self, expression: EngineTable, place: Path) -> EngineTable:
         """Compute a table once, as a temporary one."""
         return self._analyzed(super().keep(expression, place))
 
-    def _copied(self, frame: pl.DataFrame) -> Any:
+    def _copied(self, frame: pl.DataFrame) -> EngineTable:
         schema = ibis.Schema.from_polars(plain_types(frame).schema)
         return self._more_rows(self.backend.create_table(fresh_name(), schema=schema, temp=True), frame)
 
-    def _analyzed(self, table: Any) -> Any:
+    def _analyzed(self, table: EngineTable) -> EngineTable:
         """Analyze a temporary table for the planner, which the server's own analysis leaves out."""
         with self.backend.con.cursor() as cursor:
             cursor.execute(f'ANALYZE "{table.get_name()}"')
         return table
 
-    def _more_rows(self, table: Any, frame: pl.DataFrame) -> Any:
+    def _more_rows(self, table: EngineTable, frame: pl.DataFrame) -> EngineTable:
         # Text is quoted, so that an empty text and a missing one stay apart.
         data = plain_types(frame).write_csv(include_header=False, quote_style="non_numeric")
         command = f'COPY "{table.get_name()}" FROM STDIN (FORMAT csv)'
@@ -363,7 +363,7 @@ class PostgresEngine(RemoteEngine):
             copy.write(data)
         return table
 
-    def table_of_parts(self, paths: Sequence[Path]) -> Any:
+    def table_of_parts(self, paths: Sequence[Path]) -> EngineTable:
         """Copy one file after the other into one table."""
         table = None
         for path in paths:
@@ -371,7 +371,7 @@ class PostgresEngine(RemoteEngine):
             table = self._copied(frame) if table is None else self._more_rows(table, frame)
         return self._analyzed(table)
 
-    def number_of_digits(self, digits: Any) -> Any:
+    def number_of_digits(self, digits: EngineValue) -> EngineValue:
         """Read eight hexadecimal digits as a number, by a function of this connection's own."""
         if not self._can_read_digits:
             body = "SELECT ('x' || $1)::bit(32)::bigint"
@@ -383,7 +383,7 @@ class PostgresEngine(RemoteEngine):
             self._can_read_digits = True
         return tokumei_digits(digits)
 
-    def labels(self, frame: pl.DataFrame) -> Any:
+    def labels(self, frame: pl.DataFrame) -> EngineTable:
         """Return the small table of a recoding."""
         return self.table_of_frame(frame)
 
@@ -393,7 +393,7 @@ def tokumei_digits(digits: str) -> int:  # type: ignore[empty-body]
     """Read hexadecimal digits on PostgreSQL."""
 
 
-def _alike(left: Any, right: Any, values: pl.Series) -> list[Any]:
+def _alike(left: EngineValue, right: EngineValue, values: pl.Series) -> list[EngineValue]:
     """Return the conditions under which two columns agree, missing values included, by the values of the second.
 
     Where there are missing values they are compared as flags, beside values in whose place something else stands:
@@ -402,7 +402,7 @@ def _alike(left: Any, right: Any, values: pl.Series) -> list[Any]:
     if not values.null_count():
         return [left == right]
     kind = right.type()
-    stand_in: Any = False if kind.is_boolean() else 0
+    stand_in: bool | int | str | datetime.date = False if kind.is_boolean() else 0
     if kind.is_string() or kind.is_date():
         stand_in = "" if kind.is_string() else datetime.date(1970, 1, 1)
     return [left.isnull() == right.isnull(), left.fill_null(stand_in) == right.fill_null(stand_in)]
@@ -424,7 +424,7 @@ def checked_schema(path: Path) -> pl.Schema:
     return scan_parquet(path).collect_schema()
 
 
-def with_text_for_nothing(table: Any, schema: Mapping[str, pl.DataType]) -> Any:
+def with_text_for_nothing(table: EngineTable, schema: Mapping[str, pl.DataType]) -> EngineTable:
     """Return the columns of a file in their order; one without any value, whose type is unknown, as missing text."""
     missing = ibis.null().cast("string")
     return table.select(*(missing.name(name) if kind == pl.Null else table[name] for name, kind in schema.items()))
@@ -445,7 +445,7 @@ def fresh_name() -> str:
     return f"tokumei_{secrets.token_hex(8)}"
 
 
-def empty_as_missing(table: Any) -> Any:
+def empty_as_missing(table: EngineTable) -> EngineTable:
     """Read an empty text cell as missing, as everywhere."""
     return table.mutate(**{name: table[name].nullif("") for name in table.columns})
 

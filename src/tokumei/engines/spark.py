@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ibis
 import numpy as np
@@ -32,6 +32,9 @@ from tokumei.engines.remote import (
     with_text_for_nothing,
 )
 from tokumei.engines.writing import Ints, dealt_out, lines_of
+
+if TYPE_CHECKING:
+    from tokumei.engines.engine import EngineTable, EngineValue
 
 SPARK_SETTINGS = {
     "spark.log.level": "ERROR",
@@ -80,7 +83,7 @@ class SparkEngine(RemoteEngine):
     ) -> None:
         """Leave the session running: it takes seconds to start and ends with the process."""
 
-    def table_of_file(self, path: Path, reading: Reading) -> Any:
+    def table_of_file(self, path: Path, reading: Reading) -> EngineTable:
         """Read Parquet with Spark, and plain CSV whose shape was checked."""
         if reading == AS_IT_IS and (path.is_dir() or path.suffix == ".parquet"):
             schema = checked_schema(path)
@@ -100,19 +103,19 @@ class SparkEngine(RemoteEngine):
         options = {"sep": delimiter, "quote": '"', "escape": '"', "header": True, "inferSchema": False}
         return empty_as_missing(self.backend.read_csv(str(path), multiLine=True, **options))
 
-    def table_of_frame(self, frame: pl.DataFrame) -> Any:
+    def table_of_frame(self, frame: pl.DataFrame) -> EngineTable:
         """Hand a frame over as Arrow."""
         name = fresh_name()
         self.backend._session.createDataFrame(frame.to_arrow()).createOrReplaceTempView(name)
         return self.backend.table(name)
 
-    def table_of_parts(self, paths: Sequence[Path]) -> Any:
+    def table_of_parts(self, paths: Sequence[Path]) -> EngineTable:
         """Read the files where they are."""
         name = fresh_name()
         self.backend._session.read.parquet(*map(str, paths)).createOrReplaceTempView(name)
         return self.backend.table(name)
 
-    def keep(self, expression: Any, place: Path) -> Any:
+    def keep(self, expression: EngineTable, place: Path) -> EngineTable:
         """Write the table to a folder; one that is there was written before."""
         if not place.exists():
             draft = place.with_suffix(".draft")
@@ -121,23 +124,23 @@ class SparkEngine(RemoteEngine):
             draft.replace(place)
         return self.table_of_parts([place])
 
-    def number_of_digits(self, digits: Any) -> Any:
+    def number_of_digits(self, digits: EngineValue) -> EngineValue:
         """Read eight hexadecimal digits as a number."""
         return conv(digits, 16, 10).cast("int64")
 
-    def labels(self, frame: pl.DataFrame) -> Any:
+    def labels(self, frame: pl.DataFrame) -> EngineTable:
         """Return the small table of a recoding."""
         return self.table_of_frame(frame)
 
-    def fetch(self, expression: Any) -> pl.DataFrame:
+    def fetch(self, expression: EngineTable) -> pl.DataFrame:
         """Fetch a result as Arrow; by way of pandas, whole numbers with gaps would become floats."""
         return as_frame(self._spark_frame(expression).toArrow())
 
-    def write(self, expression: Any, out: Path) -> None:
+    def write(self, expression: EngineTable, out: Path) -> None:
         """Write with Spark a folder of Parquet files, or parts that are joined to one CSV file."""
         self._write(self._spark_frame(expression), out)
 
-    def write_shuffled(self, expression: Any, out: Path) -> None:
+    def write_shuffled(self, expression: EngineTable, out: Path) -> None:
         """Deal rows out to parts by lot, and sort each part by lot.
 
         That is how rows would come that were sorted by a random number each. To sort all of them, Spark would compute
@@ -167,7 +170,7 @@ class SparkEngine(RemoteEngine):
         made = rows.join(labels, "tokumei_line").withColumn("tokumei_order", functions.rand(secrets.randbits(63)))
         self._write(made.sortWithinPartitions("tokumei_order").select(*map(_quoted, lines.columns)), out)
 
-    def _write(self, rows: Any, out: Path) -> None:
+    def _write(self, rows: EngineTable, out: Path) -> None:
         with atomic_path(out) as draft:
             if out.suffix in (".parquet", ""):
                 rows.write.parquet(str(draft))
@@ -178,7 +181,7 @@ class SparkEngine(RemoteEngine):
                 rows.write.csv(str(parts), header=False, quote='"', escape='"', emptyValue="")
                 _join_parts(rows.columns, parts, draft)
 
-    def _spark_frame(self, expression: Any) -> Any:
+    def _spark_frame(self, expression: EngineTable) -> Any:
         return self.backend._session.sql(self.backend.compile(expression))
 
 

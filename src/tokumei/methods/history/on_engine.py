@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,9 @@ from tokumei.methods.history.steps_on_engine import (
     perturb,
 )
 from tokumei.methods.pipeline import Pipeline, seed_of
+
+if TYPE_CHECKING:
+    from tokumei.engines.engine import EngineTable
 
 PIECE_ROWS = 2_000_000
 # Of a row that is in memory.
@@ -249,7 +252,7 @@ class NamedRows:
     history: EngineHistory
     naming: Naming
     # Customer, period and pseudonym, once each.
-    truth: Any
+    truth: EngineTable
     n_lives: int
     recipe: Recipe
 
@@ -346,7 +349,7 @@ def _recipe(recipes: Sequence[Recipe], seed: int) -> Recipe:
     return Recipe("pipeline", {"steps": taken, "drawn_by": DRAWN_BY}, seed)
 
 
-def _check_names(history: EngineHistory, truth: Any) -> int:
+def _check_names(history: EngineHistory, truth: EngineTable) -> int:
     """Count the pseudonyms; two customers who share one are a broken promise, however unlikely."""
     owners = truth.select("customer", "pseudonym").distinct()
     by_name = owners.group_by("pseudonym").aggregate(n=lambda some: some.count())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -32,7 +32,7 @@ from tokumei.engines.draws import (
     whole_number,
 )
 from tokumei.engines.engine_history import EngineHistory, first_rows
-from tokumei.engines.item_sets import ItemSets
+from tokumei.engines.item_sets import Floats, Ints, ItemSets
 from tokumei.methods.history.delete import Delete, compared_without
 from tokumei.methods.history.dummies import Dummies, Places, found_of, missing_items
 from tokumei.methods.history.perturb import (
@@ -45,6 +45,9 @@ from tokumei.methods.history.perturb import (
     Perturb,
 )
 from tokumei.methods.history.steps import Pseudonyms
+
+if TYPE_CHECKING:
+    from tokumei.engines.engine import EngineTable, EngineValue
 
 # A customer alone with what is compared gives away so many units; six of these are less than 2³¹.
 UNITS = 300_000_000
@@ -63,7 +66,7 @@ def delete(method: Delete, history: EngineHistory, *, seed: int, name: str) -> E
     n_gone = 0 if history.is_complete else n_rows - int(history.fetch(there.aggregate(n=there.count()))["n"][0])
     # A hair is added, since 0.29 · 100 is 28.999….
     n_most = int(method.most * n_rows + 1e-9)
-    gone: Any = None
+    gone: EngineTable | None = None
     for rule, (candidates, orders, n_wanted) in enumerate(_rules(method, history, ordered, n_rows)):
         left = candidates if gone is None else candidates.anti_join(gone, "row")
         listed = left.select("row", *orders)
@@ -84,7 +87,9 @@ def drawn_for_delete(method: Delete) -> dict[tuple[str, ...], int]:  # noqa: ARG
     return {ORDER: 1}
 
 
-def _rules(method: Delete, history: EngineHistory, rows: Any, n_rows: int) -> Iterator[tuple[Any, dict[str, int], int]]:
+def _rules(
+    method: Delete, history: EngineHistory, rows: EngineTable, n_rows: int
+) -> Iterator[tuple[EngineTable, dict[str, int], int]]:
     """Yield for each rule the rows it would delete, by what they are ordered, and how many of them at most."""
     by_chance = {"order": BITS}
     if method.once:
@@ -113,7 +118,7 @@ def _usual(prices: pl.DataFrame, deviations: float) -> tuple[float, float]:
     return mean - far, mean + far
 
 
-def _given_away(rows: Any, compared: Sequence[tuple[str, ...]]) -> Any:
+def _given_away(rows: EngineTable, compared: Sequence[tuple[str, ...]]) -> EngineTable:
     """Return how little each row gives away: the most units less 1 / customers alike, for each comparison."""
     grouped = rows.mutate(group=rows.item.substr(0, 2))
     hidden = whole_number(len(compared) * UNITS)
@@ -146,7 +151,7 @@ def perturb(method: Perturb, history: EngineHistory, *, seed: int, name: str) ->
     table = history.table
     amounts = history.draws(seed, *AMOUNTS)
     rows = table
-    cells: dict[str, Any] = {}
+    cells: dict[str, EngineValue] = {}
     if method.days:
         days = (history.basket_draws if method.whole_baskets else history.draws)(seed, *DAYS)
         # In a column of its own, as below: an engine computes again what is mentioned again inside a condition.
@@ -182,14 +187,16 @@ def _are_whole(history: EngineHistory) -> bool:
     return history.fetch(broken.select("row").limit(1)).is_empty()
 
 
-def _moved(rows: Any, days: int, draws: Draws) -> Any:
+def _moved(rows: EngineTable, days: int, draws: Draws) -> EngineValue:
     """Draw a day evenly from those of the month that are near enough."""
     earliest = between(rows.date - whole_number(days), rows["first"], rows["last"])
     latest = between(rows.date + whole_number(days), rows["first"], rows["last"])
     return earliest + draws.below(latest - earliest + whole_number(1))
 
 
-def _scaled(rows: Any, column: str, factor: Any, decimals: Sequence[int], most: float | None) -> Any:
+def _scaled(
+    rows: EngineTable, column: str, factor: EngineValue, decimals: Sequence[int], most: float | None
+) -> EngineValue:
     """Multiply a column, and round it to its decimals: it never changes its sign, becomes 0 or comes beyond most."""
     rows = rows.mutate(amount=rows[column].cast("float64"))
     rows = rows.mutate(own=rows.amount.abs(), changed=(rows.amount * factor).abs())
@@ -206,12 +213,12 @@ def _scaled(rows: Any, column: str, factor: Any, decimals: Sequence[int], most: 
     return rows.mutate(**{column: either(amount < number(0), -size, either(amount > number(0), size, number(0)))})
 
 
-def _at_least_one_part(size: Any, decimals: int) -> Any:
+def _at_least_one_part(size: EngineValue, decimals: int) -> EngineValue:
     """Round a size to so many decimals, but not to 0."""
     return at_least(rounded(size, 10**decimals), number(10.0**-decimals))
 
 
-def _factor(most: float, share: Any) -> Any:
+def _factor(most: float, share: EngineValue) -> EngineValue:
     """Draw a factor evenly from 1 − most to 1 + most."""
     return number(1) + number(most) * (number(2) * share - number(1))
 
@@ -252,7 +259,7 @@ def dummies(method: Dummies, history: EngineHistory, *, seed: int, name: str) ->
     return replace(history, table=together, staged=staged, n_numbers=(history.n_numbers + 1) * width)
 
 
-def _drawn_rows(history: EngineHistory, missing: pl.DataFrame, places: Places, name: str) -> Any:
+def _drawn_rows(history: EngineHistory, missing: pl.DataFrame, places: Places, name: str) -> EngineTable:
     """Find the drawn rows by their number among those of the customer, and of the item."""
     listed = missing.select(
         dummy=pl.int_range(pl.len(), dtype=pl.Int64),
@@ -269,14 +276,14 @@ def _drawn_rows(history: EngineHistory, missing: pl.DataFrame, places: Places, n
     return history.keep(f"{name}-drawn", found.select("dummy", "what", "beside", "like"))
 
 
-def _counted_up(history: EngineHistory, column: str, row: str) -> Any:
+def _counted_up(history: EngineHistory, column: str, row: str) -> EngineTable:
     """Count up the rows of each value of a column, from 0, in their order."""
     there = history.kept
     at = place(there[column], [there.row])
     return there.select(**{column: there[column], f"at_{column}": at, row: there.row})
 
 
-def _made_rows(history: EngineHistory, drawn: Any, numbers: Any) -> Any:
+def _made_rows(history: EngineHistory, drawn: EngineTable, numbers: EngineTable) -> EngineTable:
     """Return each dummy with the invoice, date and time of its customer's row, and price and quantity of its item's."""
     amounts = {"its_price": "price", "its_quantity": "quantity", "like_row": "row"}
     theirs = history.kept.select(**{name: history.kept[column] for name, column in amounts.items()})
@@ -292,7 +299,7 @@ def _made_rows(history: EngineHistory, drawn: Any, numbers: Any) -> Any:
     return joined.mutate(row=joined.number, **cells, **own_chance)
 
 
-def _numbered_within(before: np.ndarray[Any, Any], how_far: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _numbered_within(before: Ints, how_far: Floats) -> Ints:
     """Count up the dummies of each gap in their order."""
     order = np.lexsort((how_far, before))
     gaps = before[order]
@@ -321,7 +328,7 @@ class Naming:
     has_invoices: bool
 
     @classmethod
-    def of(cls, method: Pseudonyms | None, history: EngineHistory, lives: Any, *, seed: int) -> Naming:
+    def of(cls, method: Pseudonyms | None, history: EngineHistory, lives: EngineTable, *, seed: int) -> Naming:
         """Look at what names depend on, given the customers and periods of all rows that are not deleted."""
         if method is not None:
             method.check_options()
@@ -337,7 +344,7 @@ class Naming:
             has_invoices=not history.staged.is_one_invoice,
         )
 
-    def named(self, rows: Any) -> Any:
+    def named(self, rows: EngineTable) -> EngineTable:
         """Add a column `pseudonym` to rows of customer and period."""
         by = [rows.customer]
         if self.method is not None:

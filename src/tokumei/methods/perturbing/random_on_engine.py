@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import polars as pl
@@ -38,6 +38,10 @@ from tokumei.methods.perturbing.rows_on_engine import PLACES, ROW, RowTask, plac
 from tokumei.methods.recipes import Goal
 from tokumei.methods.rows import RowOutcome, row_recipe
 
+if TYPE_CHECKING:
+    from tokumei.engines.engine import EngineTable
+    from tokumei.engines.remote import RemoteEngine
+
 
 @dataclass(frozen=True, eq=False)
 class NumberCounts:
@@ -53,7 +57,7 @@ class NumberCounts:
         return int(self.n_rows.sum())
 
 
-def number_counts(engine: Any, table: Any, column: str, source: str) -> NumberCounts:
+def number_counts(engine: RemoteEngine, table: EngineTable, column: str, source: str) -> NumberCounts:
     """Count the values of a column there and read them as numbers here; what is none is an InputError."""
     counted = engine.fetch(table.select(value=table[column]).group_by("value").aggregate(n=lambda some: some.count()))
     known = counted.drop_nulls("value")
@@ -67,8 +71,16 @@ def number_counts(engine: Any, table: Any, column: str, source: str) -> NumberCo
 
 
 def swapped(
-    method: BlockSwap, engine: Any, table: Any, columns: Sequence[str], *, row: str, n_rows: int, seed: int, source: str
-) -> tuple[Any, Mapping[str, Any]]:
+    method: BlockSwap,
+    engine: RemoteEngine,
+    table: EngineTable,
+    columns: Sequence[str],
+    *,
+    row: str,
+    n_rows: int,
+    seed: int,
+    source: str,
+) -> tuple[EngineTable, Mapping[str, Any]]:
     """Exchange the cells of each column between rows of near rank; missing values stay."""
     method.check_options()
     for column in columns:
@@ -79,8 +91,8 @@ def swapped(
 
 
 def _swapped_column(
-    engine: Any, table: Any, column: str, counts: NumberCounts, window: int, row: str, seed: int
-) -> Any:
+    engine: RemoteEngine, table: EngineTable, column: str, counts: NumberCounts, window: int, row: str, seed: int
+) -> EngineTable:
     whole = table.columns
     starts = engine.labels(_rank_starts(counts))
     draws = Draws.of(engine, key_of(seed, "block-swap", column), table[row])
@@ -119,7 +131,7 @@ FARTHEST = 60
 
 def with_noise(
     method: Noise,
-    engine: Any,
+    engine: RemoteEngine,
     rows: Path,
     names: Sequence[str],
     told: Sequence[str],
@@ -146,7 +158,7 @@ def with_noise(
     return parts or [rows], decided
 
 
-def _fewest_counted_alike(engine: Any, table: Any, changed: Sequence[str], told: Sequence[str]) -> int:
+def _fewest_counted_alike(engine: RemoteEngine, table: EngineTable, changed: Sequence[str], told: Sequence[str]) -> int:
     """Count the fewest rows that agree on what is not changed, and on which numbers are missing."""
     keys = {f"told_{at}": table[name] for at, name in enumerate(told)}
     keys |= {f"missing_{at}": table[name].isnull() for at, name in enumerate(changed)}
@@ -194,7 +206,7 @@ def write_perturbed(
     used = fresh_seed() if seed is None else seed
     with step(f"anonymizing by {name}"), atomic_path(out) as draft, connect(engine) as connected:
         # One that runs SQL: the local engine was refused before.
-        opened: Any = connected
+        opened = cast("RemoteEngine", connected)
         # Beside the draft: there is room for it, and nobody else may read it.
         numbered = draft.with_name("numbered.parquet")
         task.rows().with_row_index(ROW).with_columns(pl.col(ROW).cast(pl.Int64)).sink_parquet(numbered)
@@ -237,14 +249,14 @@ def write_perturbed(
 
 def _post_randomized(
     method: Pram,
-    engine: Any,
-    table: Any,
+    engine: RemoteEngine,
+    table: EngineTable,
     hierarchies: Mapping[str, Hierarchy],
     goal: Goal,
     counts: ClassCounts,
     columns: Sequence[str],
     seed: int,
-) -> tuple[Any, Mapping[str, Score], Mapping[str, Any]]:
+) -> tuple[EngineTable, Mapping[str, Score], Mapping[str, Any]]:
     """Keep or draw the values of each column; a drawn one is joined by its number in the list of values."""
     known = [name for name in counts.columns if name not in goal.numeric]
     changed = chosen_columns(method.columns, known, columns, numeric=False)
@@ -270,7 +282,7 @@ def _numeric(asked: Sequence[str], goal: Goal, counts: ClassCounts, columns: Seq
     return chosen_columns(asked, [one for one in counts.columns if one in goal.numeric], columns, numeric=True)
 
 
-def _values(engine: Any, table: Any, name: str) -> pl.Series:
+def _values(engine: RemoteEngine, table: EngineTable, name: str) -> pl.Series:
     found: pl.DataFrame = engine.fetch(table.select(name).distinct())
     return found.to_series()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import polars as pl
@@ -34,6 +34,10 @@ from tokumei.methods.perturbing.perturbation import Floats, Original, are_whole
 from tokumei.methods.recipes import Goal, against_original, check_classes, released_columns
 from tokumei.methods.rows import RowOutcome, check_is_used, row_recipe
 from tokumei.methods.search.problem import check_asked
+
+if TYPE_CHECKING:
+    from tokumei.engines.engine import EngineTable
+    from tokumei.engines.remote import RemoteEngine
 
 # The number of a row, and by what rows are ordered that are written in an order that is drawn.
 ROW, PLACES = "tokumei_row", ("tokumei_place", "tokumei_place_2")
@@ -94,7 +98,7 @@ class RowTask:
         return written
 
 
-def placed(engine: Any, table: Any, name: str, seed: int) -> Any:
+def placed(engine: RemoteEngine, table: EngineTable, name: str, seed: int) -> EngineTable:
     """Add the columns that order numbered rows as the seed draws."""
     # Here, since it takes half a second to import, and rows that go by need it not.
     from tokumei.engines.draws import Draws
@@ -239,6 +243,6 @@ def _written_parts(rows: pl.LazyFrame, centers: _Centers, draft: Path) -> Iterat
 def _write_in_drawn_order(parts: Sequence[Path], columns: Sequence[str], out: Path, engine: str, seed: int) -> None:
     """Write the rows on an engine in the order that the seed draws."""
     with connect(engine) as connected:
-        opened: Any = connected
+        opened = cast("RemoteEngine", connected)
         table = placed(opened, opened.table_of_parts(parts), "microaggregate", seed)
         opened.write(table.order_by(*PLACES, ROW).select(*columns), out)
