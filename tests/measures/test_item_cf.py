@@ -164,7 +164,7 @@ def test_sparse_blocks_agree_with_the_plain_formula(original: list[Row], release
     item_similarity.BLOCK_ITEMS = block
     try:
         for weigh in (in_dozens, below_a_dozen, is_bought):
-            score = score_item_cf("fast", *(rows_of(history(*rows)) for rows in (original, released)), weigh)
+            score = score_item_cf("fast", rows_of(history(*original)), rows_of(history(*released)), weigh)
             plain = plain_distance(original, released, weigh)
             assert score.value == pytest.approx(plain)
     finally:

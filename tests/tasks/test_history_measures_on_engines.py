@@ -23,6 +23,7 @@ from tokumei.engines import engine_history
 from tokumei.measures.registry import HISTORY_UTILITIES, EngineUtility
 from tokumei.measures.utility import item_similarity, itemsets
 from tokumei.measures.utility.customers import Buyers
+from tokumei.measures.utility.item_similarity import ItemCf
 from tokumei.tasks.histories import histories_on_engine
 from tokumei.tasks.measure_history import measure_history
 
@@ -121,7 +122,7 @@ def test_plain_similarities_count_purchases_and_pieces_apart_on_an_engine(tmp_pa
     with histories_on_engine({"T": (files[0], "original"), "A": (files[1], "release")}, AS_IT_IS, "duckdb") as sides:
         found = set()
         for options in ({}, {"count": "pieces"}, {"diagonal": False}, {"count": "pieces", "diagonal": False}):
-            part = HISTORY_UTILITIES.make("item-cf", **options)
+            part = ItemCf(**options)  # type: ignore[arg-type]
             found.add(part.measure(sides["T"], sides["A"]).value)
             assert part.measure(before, after).value in found
     assert len(found) == 4

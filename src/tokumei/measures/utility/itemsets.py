@@ -127,7 +127,7 @@ class Invoices:
         """
         frequent = np.flatnonzero(self.by_item >= n_least)
         sets, n_each = np.arange(len(frequent))[:, None], self.by_item[frequent]
-        found = dict(zip(((item,) for item in frequent.tolist()), n_each.tolist(), strict=True))
+        found: dict[Itemset, int] = dict(zip(((item,) for item in frequent.tolist()), n_each.tolist(), strict=True))
         while len(sets) and sets.shape[1] < largest_size:
             levels, n_found = [], 0
             for some in self._blocks(n_each, len(frequent)):
