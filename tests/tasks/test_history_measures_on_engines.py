@@ -122,7 +122,7 @@ def test_plain_similarities_count_purchases_and_pieces_apart_on_an_engine(tmp_pa
     with histories_on_engine({"T": (files[0], "original"), "A": (files[1], "release")}, AS_IT_IS, "duckdb") as sides:
         found = set()
         for options in ({}, {"count": "pieces"}, {"diagonal": False}, {"count": "pieces", "diagonal": False}):
-            part = ItemCf(**options)  # type: ignore[arg-type]
+            part = ItemCf(**options)
             found.add(part.measure(sides["T"], sides["A"]).value)
             assert part.measure(before, after).value in found
     assert len(found) == 4

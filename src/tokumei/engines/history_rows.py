@@ -190,7 +190,7 @@ class LocalRows:
 
 
 def _positions(columns: Sequence[pl.Series]) -> tuple[Ints, int]:
-    """Number the rows of some columns by their values, the first of text; return also how many numbers there are."""
+    """Return a number for each row by its values, the first of which is text, and how many numbers there are."""
     text, *numbers = columns
     names = text.unique()
     position = text.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
