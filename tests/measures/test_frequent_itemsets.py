@@ -12,7 +12,9 @@ from scipy import sparse
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
-from tokumei.measures.utility.itemsets import FrequentItemsets, frequent_itemsets, invoice_items, most_frequent_itemsets
+from tokumei.engines.history_rows import Cells, rows_of
+from tokumei.measures.utility import itemsets
+from tokumei.measures.utility.itemsets import FrequentItemsets, Invoices
 
 
 def history(*rows: tuple[str, int, str]) -> History:
@@ -64,14 +66,19 @@ def test_date_is_part_of_the_invoice() -> None:
 def test_levels_find_what_trying_all_sets_finds(invoices: list[set[int]], n_least: int, largest: int) -> None:
     marks = np.array([[item in invoice for item in range(6)] for invoice in invoices], np.int32)
     tried = {
-        items
+        items: n
         for size in range(1, largest + 1)
         for items in itertools.combinations(range(6), size)
-        if sum(set(items) <= invoice for invoice in invoices) >= n_least
+        if (n := sum(set(items) <= invoice for invoice in invoices)) >= n_least
     }
-    found = frequent_itemsets(sparse.csr_array(marks), n_least, largest)
-    assert len(found) == len(set(found))
-    assert set(found) == tried
+    with pytest.MonkeyPatch.context() as patched:
+        # Blocks of a set or two, of invoices in one part and in two.
+        patched.setattr(itemsets, "MOST_PRODUCTS", 10)
+        for n_parts in (1, 2):
+            parts = [sparse.csr_array(marks[part::n_parts]) for part in range(n_parts)]
+            cells = Cells(len(invoices), n_parts, parts.__getitem__)
+            assert Invoices(cells).frequent(n_least, largest) == tried
+            assert Invoices(cells).holding(list(tried)) == tried
 
 
 def test_release_of_one_invoice_with_everything_is_measured_without_listing_its_sets() -> None:
@@ -92,7 +99,7 @@ def test_most_frequent_sets_are_as_many_as_asked_for_smaller_ones_first() -> Non
     original = bought("ab", "ab", "ac")
     # a in 3 invoices, b and ab in 2, c and ac in 1.
     items = pl.Series(["a", "b", "c"])
-    found = most_frequent_itemsets(invoice_items(original, items), 3, 3)
+    found = Invoices.of(rows_of(original), items).most_frequent(3, 3)
     assert found == [(0,), (1,), (0, 1)]
     # Of the three, b and ab are lost where c takes the place of b.
     assert FrequentItemsets(n_sets=3).measure(original, bought("ac", "ac", "ab")).value == pytest.approx(2 / 3)
@@ -101,8 +108,8 @@ def test_most_frequent_sets_are_as_many_as_asked_for_smaller_ones_first() -> Non
 @given(st.lists(st.sets(st.sampled_from("abcdef"), min_size=1), min_size=1, max_size=8), st.integers(1, 12))
 def test_most_frequent_sets_are_those_of_counting_every_set(baskets: list[set[str]], n_sets: int) -> None:
     items = pl.Series(list("abcdef"))
-    invoices = invoice_items(bought(*("".join(sorted(basket)) for basket in baskets)), items)
+    invoices = Invoices.of(rows_of(bought(*("".join(sorted(basket)) for basket in baskets))), items)
     every = [one for size in (1, 2, 3) for one in itertools.combinations(range(6), size)]
     held = {one: sum({"abcdef"[item] for item in one} <= basket for basket in baskets) for one in every}
     expected = sorted((one for one in every if held[one]), key=lambda one: (-held[one], len(one), one))
-    assert most_frequent_itemsets(invoices, n_sets, 3) == expected[:n_sets]
+    assert invoices.most_frequent(n_sets, 3) == expected[:n_sets]

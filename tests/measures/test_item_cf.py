@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
+from tokumei.engines.history_rows import rows_of
 from tokumei.measures.utility import item_similarity
 from tokumei.measures.utility.item_similarity import (
     ItemCf,
@@ -98,7 +99,8 @@ def test_top_looks_only_at_the_most_bought_items() -> None:
     # With z, whose similarity to x and y was 1/√2 each, all of that is lost.
     lost = 1 - 1 / math.sqrt(2) + 2 / math.sqrt(2)
     assert ItemCfTop(3).measure(original, released).value == pytest.approx(lost / (1 + 2 / math.sqrt(2)))
-    assert ItemItem("top").measure(original, released) == score_item_cf("item-item top", original, released, is_bought)
+    sides = rows_of(original), rows_of(released)
+    assert ItemItem("top").measure(original, released) == score_item_cf("item-item top", *sides, is_bought)
 
 
 def test_release_with_everything_deleted_or_renamed_is_worst() -> None:
@@ -162,7 +164,7 @@ def test_sparse_blocks_agree_with_the_plain_formula(original: list[Row], release
     item_similarity.BLOCK_ITEMS = block
     try:
         for weigh in (in_dozens, below_a_dozen, is_bought):
-            score = score_item_cf("fast", history(*original), history(*released), weigh)
+            score = score_item_cf("fast", rows_of(history(*original)), rows_of(history(*released)), weigh)
             plain = plain_distance(original, released, weigh)
             assert score.value == pytest.approx(plain)
     finally:

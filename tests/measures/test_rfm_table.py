@@ -7,6 +7,7 @@ import pytest
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
+from tokumei.engines.history_rows import rows_of
 from tokumei.measures.utility.customers import RfmTable, customer_values
 
 
@@ -38,7 +39,7 @@ def test_only_ids_changed_is_exactly_0() -> None:
 
 
 def test_frequency_counts_days_and_money_all_rows() -> None:
-    values = customer_values(history(("a", 1, 0.1, 3), ("a", 1, 0.2, 1), ("a", 9, 1.0, 1)))
+    values = customer_values(rows_of(history(("a", 1, 0.1, 3), ("a", 1, 0.2, 1), ("a", 9, 1.0, 1))))
     assert values.select("frequency", "money").row(0) == (2, 15_000)
 
 

@@ -1,13 +1,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+import statistics
+from collections import Counter
+from fractions import Fraction
+from typing import Any, get_args
 
+import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tokumei.data.history import History
-from tokumei.measures.utility.purchases import Statistic
+from tokumei.measures.utility.purchases import Name, Statistic, compute, exact_sum
 
 
 def history(*rows: tuple[int | None, float | None, int | None]) -> History:
@@ -51,3 +57,48 @@ def test_release_without_rows_counts_as_0(statistic: Any) -> None:
     score = Statistic(statistic, "quantity").measure(ORIGINAL, history((None, None, None)))
     assert score.inputs["released"] == 0
     assert score.value == score.inputs["original"]
+
+
+VALUES = st.lists(st.sampled_from([0.01, 0.1, 1.95, 2.5, 1e9, -3.0]) | st.floats(-1e6, 1e6), min_size=1, max_size=30)
+
+
+def counted(values: list[float]) -> tuple[Any, Any]:
+    found = sorted(Counter(values).items())
+    return np.array([value for value, _ in found], np.float64), np.array([n for _, n in found], np.int64)
+
+
+@given(VALUES)
+def test_counted_values_give_the_digits_of_all_values(values: list[float]) -> None:
+    mean = math.fsum(values) / len(values)
+    found = {name: compute(name, *counted(values)) for name in get_args(Name)}
+    variance = math.fsum((value - mean) ** 2 for value in values) / len(values)
+    assert found == {
+        "rows": len(values),
+        "sum": math.fsum(values),
+        "mean": mean,
+        "variance": variance,
+        "deviation": math.sqrt(variance),
+        "maximum": max(values),
+        "minimum": min(values),
+        "median": statistics.median(values),
+    }
+
+
+@given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.integers(1, 2**40)), max_size=9))
+def test_sums_of_counted_values_are_rounded_once(cells: list[tuple[float, int]]) -> None:
+    values, n_each = np.array([one for one, _ in cells], np.float64), np.array([n for _, n in cells], np.int64)
+    assert exact_sum(values, n_each) == float(sum(Fraction(value) * n for value, n in cells))
+
+
+def test_statistics_of_1_1_and_4_are_as_by_hand() -> None:
+    found = {name: compute(name, *counted([1.0, 1.0, 4.0])) for name in get_args(Name)}
+    assert found == {
+        "rows": 3,
+        "sum": 6,
+        "mean": 2,
+        "variance": 2,
+        "maximum": 4,
+        "minimum": 1,
+        "median": 1,
+        "deviation": pytest.approx(2**0.5),
+    }

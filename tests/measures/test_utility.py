@@ -5,6 +5,7 @@ import datetime
 import polars as pl
 
 from tokumei.data.history import History
+from tokumei.engines.history_rows import rows_of
 from tokumei.measures.utility.purchases import Rows, TopItems, top_items
 
 
@@ -25,7 +26,7 @@ def test_rows_counts_the_share_deleted() -> None:
 
 
 def test_top_items_rank_by_buyers_and_then_by_larger_id() -> None:
-    assert top_items(ORIGINAL, 3) == ["x", "z", "y"]
+    assert top_items(rows_of(ORIGINAL), 3) == ["x", "z", "y"]
 
 
 def test_top_items_lost_are_counted() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,15 @@ from hypothesis import strategies as st
 from tests.cases import has_many
 
 from tokumei.core.errors import InputError
+from tokumei.core.score import Score
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.data.history_columns import SCHEMA
-from tokumei.measures.registry import HISTORY_UTILITIES
-from tokumei.measures.utility import item_similarity_on_engine, itemsets, itemsets_on_engine
+from tokumei.engines import engine_history
+from tokumei.measures.registry import HISTORY_UTILITIES, EngineUtility
+from tokumei.measures.utility import item_similarity, itemsets
 from tokumei.measures.utility.customers import Buyers
-from tokumei.measures.utility.on_engine import MEASURES
+from tokumei.measures.utility.item_similarity import ItemCf
 from tokumei.tasks.histories import histories_on_engine
 from tokumei.tasks.measure_history import measure_history
 
@@ -55,8 +58,8 @@ def check_alike(pairs: list[Any], engine: str, folder: Path) -> None:
     files = folder / "T.parquet", folder / "A.parquet"
     frame_of([one for one, _ in pairs]).write_parquet(files[0])
     frame_of([other for _, other in pairs], "P").write_parquet(files[1])
-    here = measure_history(*files, list(MEASURES), master=MASTER)
-    there = measure_history(*files, list(MEASURES), engine=engine, master=MASTER)
+    here = measure_history(*files, list(HISTORY_UTILITIES), master=MASTER)
+    there = measure_history(*files, list(HISTORY_UTILITIES), engine=engine, master=MASTER)
     assert {name: one.value for name, one in there.scores.items()} == {
         name: one.value for name, one in here.scores.items()
     }
@@ -102,9 +105,9 @@ def test_users_and_items_in_parts_give_the_digits_of_the_whole(tmp_path: Path, m
         for at in range(6_000)
     ]
     pairs = [(one, None if at % 7 == 0 else one) for at, one in enumerate(cells)]
-    monkeypatch.setattr(item_similarity_on_engine, "MOST_CELLS", 1_000)
+    monkeypatch.setattr(engine_history, "MOST_CELLS", 1_000)
     # Two blocks of items a panel, of which there are two.
-    monkeypatch.setattr(item_similarity_on_engine, "MOST_PRODUCTS", 2 * 256 * 600)
+    monkeypatch.setattr(item_similarity, "MOST_PRODUCTS", 2 * 256 * 600)
     check_alike(pairs, "duckdb", tmp_path)
 
 
@@ -119,20 +122,25 @@ def test_plain_similarities_count_purchases_and_pieces_apart_on_an_engine(tmp_pa
     with histories_on_engine({"T": (files[0], "original"), "A": (files[1], "release")}, AS_IT_IS, "duckdb") as sides:
         found = set()
         for options in ({}, {"count": "pieces"}, {"diagonal": False}, {"count": "pieces", "diagonal": False}):
-            part = HISTORY_UTILITIES.make("item-cf", **options)
-            found.add(MEASURES["item-cf"](part, sides["T"], sides["A"]).value)
+            part = ItemCf(**options)
+            found.add(part.measure(sides["T"], sides["A"]).value)
             assert part.measure(before, after).value in found
     assert len(found) == 4
 
 
-def test_a_measure_that_engines_lack_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(MEASURES, "buyers")
-    with pytest.raises(InputError, match="the local engine, which buyers needs"):
-        measure_history(tmp_path / "T", tmp_path / "A", ["buyers"], engine="duckdb")
+@dataclass(frozen=True)
+class Turnover:
+    def measure(self, original: History, released: History) -> Score:
+        raise AssertionError((original, released))
+
+
+def test_a_measure_of_another_package_needs_the_local_engine(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the local engine, which turnover needs; others have association-rules, "):
+        measure_history(tmp_path / "T", tmp_path / "A", [Turnover()], engine="duckdb")
 
 
 def test_engines_have_every_measure_of_histories() -> None:
-    assert set(MEASURES) == set(HISTORY_UTILITIES)
+    assert all(issubclass(HISTORY_UTILITIES.get(name), EngineUtility) for name in HISTORY_UTILITIES)
 
 
 def test_too_many_sets_raise_the_bar_for_rules_as_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,8 +148,7 @@ def test_too_many_sets_raise_the_bar_for_rules_as_in_memory(tmp_path: Path, monk
     cells = [("a", day, f"{item:02}", 1.0, 1) for at, day in enumerate(days) for item in range(at % 7, 12)]
     pairs = [(one, None if at % 5 == 0 else one) for at, one in enumerate(cells)]
     # The pairs of twelve items are 66, of which fewer stay as more invoices are asked for.
-    for module in (itemsets, itemsets_on_engine):
-        monkeypatch.setattr(module, "MOST_SETS", 60)
+    monkeypatch.setattr(itemsets, "MOST_SETS", 60)
     check_alike(pairs, "duckdb", tmp_path)
     found = measure_history(tmp_path / "T.parquet", tmp_path / "A.parquet", ["association-rules"], engine="duckdb")
     assert found.scores["association-rules"].inputs["least_invoices"] > 1
@@ -169,7 +176,7 @@ def test_pseudonyms_with_a_master_of_their_own_are_its_buyers(tmp_path: Path) ->
     sources = {"before": (tmp_path / "T.parquet", "original"), "after": (tmp_path / "A.parquet", "release")}
     with histories_on_engine(sources, AS_IT_IS, "duckdb") as sides:
         # Of two buyers a woman of 1970 and somebody of 1980, none a man.
-        assert MEASURES["buyers"](part, sides["before"], sides["after"]).value == 1
+        assert part.measure(sides["before"], sides["after"]).value == 1
 
 
 def test_a_release_has_its_own_names_and_dates_whatever_its_original_declares(tmp_path: Path) -> None:

@@ -6,10 +6,9 @@ The truth is known of a release that keeps the rows of its original.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 import polars as pl
@@ -19,6 +18,7 @@ from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.core.text import counted
 from tokumei.data.history import History, period_of
+from tokumei.engines.history_rows import HistoryRows, rows_of
 
 
 def truth_of(original: History, released: History) -> pl.DataFrame:
@@ -75,7 +75,7 @@ def judge(
     truth: pl.DataFrame,
     customers: Sequence[str],
     periods: Sequence[int],
-    published: History | None = None,
+    published: History | HistoryRows | None = None,
 ) -> Verdict:
     """Judge guesses of customer, period and pseudonym against the truth in the same form.
 
@@ -96,18 +96,6 @@ def judge(
     Where several pseudonyms of a month are given to one customer, the own one must be among them; each may then be
     given to one customer only.
     """
-    count = None if published is None else partial(_count_transactions, published)
-    return judge_counting(guesses, truth, customers, periods, count)
-
-
-def judge_counting(
-    guesses: pl.DataFrame,
-    truth: pl.DataFrame,
-    customers: Sequence[str],
-    periods: Sequence[int],
-    count: Callable[[pl.DataFrame], tuple[int, pl.DataFrame]] | None,
-) -> Verdict:
-    """Judge guesses; `count` counts the published rows, and those of `named_pseudonyms` by n_found and n_pairs."""
     check_is_function(guesses)
     right, given = _judged(truth, guesses, customers, periods)
     cells = _with_found(right, given)
@@ -130,7 +118,7 @@ def judge_counting(
             n_lives=lives.height,
             n_lives_found=int(lives["is_found"].sum()),
             blind=_blind_row_success(cells, customers, periods),
-            published=None if count is None else _rows_named(*count(named_pseudonyms(cells, given))),
+            published=None if published is None else _rows_named(rows_of(published), named_pseudonyms(cells, given)),
         )
     )
 
@@ -292,14 +280,14 @@ def judge_transactions(guess: pl.Series, truth: pl.DataFrame, published: History
     return replace(score, interval=(low, high))
 
 
-def _count_transactions(published: History, named: pl.DataFrame) -> tuple[int, pl.DataFrame]:
-    rows = published.kept.select(pseudonym="customer", period=period_of(pl.col("date")))
-    found = rows.join(named, on=["period", "pseudonym"])
-    return rows.height, found.group_by("n_found", "n_pairs").agg(n_rows=pl.len())
+def _rows_named(published: HistoryRows, named: pl.DataFrame) -> tuple[int, Fraction]:
+    """Count the published rows, and those whose customer is named."""
+    import narwhals as nw
 
-
-def _rows_named(n_rows: int, named: pl.DataFrame) -> tuple[int, Fraction]:
-    return n_rows, _expected(named)
+    rows = published.rows.select("period", pseudonym=nw.col("customer"))
+    found = rows.join(published.labels(named), on=["period", "pseudonym"], how="inner")
+    counted = published.collect(found.group_by("n_found", "n_pairs").agg(n_rows=nw.len()))
+    return published.n_kept, _expected(counted)
 
 
 def _expected(named: pl.DataFrame) -> Fraction:

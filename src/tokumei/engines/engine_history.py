@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
+import math
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from tokumei.core.errors import InputError
 from tokumei.core.seeds import key_of
 from tokumei.data.history_columns import SCHEMA, check_none_absent
-from tokumei.engines.draws import BASKET, Draws, either, whole_number
+from tokumei.engines.draws import BASKET, Draws, either, place, whole_number
+from tokumei.engines.history_rows import Cells, Frame, Matrix, lazy, matrix_of
 from tokumei.engines.staging import Staged
 
 # Columns that a row loses when it is deleted; what tells its place stays.
 CELLS = ("customer", "invoice", "date", "time", "item", "price", "quantity", "period", "first", "last")
 # A histogram of so many bits at once finds where to cut.
 CUT_BITS = 16
+# Cells of units and items that are in memory at once.
+MOST_CELLS = 8_000_000
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,97 @@ class EngineHistory:
     def roles(self) -> tuple[str, ...]:
         """The columns that the history has."""
         return self.staged.roles
+
+    @property
+    def name(self) -> str:
+        """What a message calls the history."""
+        return self.staged.name
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, deleted ones included."""
+        return self.staged.n_rows
+
+    @property
+    def n_kept(self) -> int:
+        """Number of rows that are not deleted."""
+        return self.staged.n_kept
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """The columns that the history does not have; of no rows none is missed."""
+        return tuple(role for role in SCHEMA if role not in self.roles) if self.n_kept else ()
+
+    @cached_property
+    def items(self) -> pl.Series:
+        """All items, in order."""
+        return self.fetch(self.kept.select("item").distinct())["item"].sort()
+
+    @property
+    def rows(self) -> Frame:
+        """The rows that are not deleted."""
+        return lazy(self.kept)
+
+    def check_whole(self) -> None:
+        """Refuse quantities that are not whole, whose sum depends on their order."""
+        if not self.staged.is_whole:
+            raise InputError.of("whole quantities, or the local engine", file=self.name, column="quantity")
+
+    def labels(self, frame: pl.DataFrame) -> Frame:
+        """Bring a frame to the engine."""
+        return lazy(self.given(f"labels-{secrets.token_hex(8)}", frame))
+
+    def beside(self, released: EngineHistory, ours: Mapping[str, str], theirs: Mapping[str, str]) -> Frame:
+        """Return columns of each row that the release keeps, and of the original's row beside it."""
+        left = self.table.select(our_row="row", **ours)
+        right = released.kept.select(their_row="row", **theirs)
+        return lazy(left.inner_join(right, left.our_row == right.their_row).drop("our_row", "their_row"))
+
+    def collect(self, frame: Frame) -> pl.DataFrame:
+        """Fetch a small result."""
+        return self.fetch(frame.to_native())
+
+    def n_distinct(self, column: str, by: str) -> pl.DataFrame:
+        """Count the distinct values of a column among the rows that have each value of another."""
+        found = self.kept.select(by, column).distinct()
+        return self.fetch(found.group_by(by).aggregate(n=lambda some: some.count()))
+
+    def cells(self, by: Sequence[str], items: pl.Series, *, counts_rows: bool) -> Cells:
+        """Count the rows, or sum up the quantity, of each of the items that each unit has.
+
+        Cells are numbered and summed up on the engine and come from there once, part by part, to files.
+        """
+        if not counts_rows:
+            self.check_whole()
+        units = self.kept.select(**{f"unit_{column}": column for column in by}).distinct()
+        # In any order: which numbers stand together changes no sum.
+        units = self.keep(
+            f"{'-'.join(by)}-units", units.mutate(unit=place(None, [units[name] for name in units.columns]))
+        )
+        n_units = int(self.fetch(units.aggregate(n=units.count()))["n"][0])
+        listed = hashlib.blake2b("\0".join(items).encode(), digest_size=8).hexdigest()
+        name = f"{'-'.join(by)}-{'rows' if counts_rows else 'quantity'}-{listed}"
+        named = self.given(f"items-{listed}", pl.DataFrame({"what": items, "number": np.arange(len(items))}))
+        numbered = self.kept.inner_join(units, [self.kept[column] == units[f"unit_{column}"] for column in by])
+        numbered = numbered.inner_join(named, numbered["item"] == named.what)
+        sums = numbered.group_by("unit", "number").aggregate(
+            total=lambda some: some.count() if counts_rows else some.quantity.sum().cast("int64")
+        )
+        n_parts = max(1, math.ceil(self.n_kept / MOST_CELLS))
+        return Cells(n_units, n_parts, lambda part: self._part(name, sums, part, n_parts, len(items)))
+
+    def _part(self, name: str, sums: Any, part: int, n_parts: int, n_items: int) -> Matrix:
+        """Read the cells of the units whose numbers leave a remainder; the first time, from the engine."""
+        file = self.folder / f"{name}-{part}.parquet"
+        if not file.exists():
+            if n_parts > 1:
+                sums = self.keep(name, sums)
+                sums = sums.filter(sums.unit % whole_number(n_parts) == whole_number(part))
+            self.fetch(sums.select("unit", "number", "total")).write_parquet(file, compression="lz4")
+        cells = pl.read_parquet(file)
+        units = cells["unit"].to_numpy() // n_parts
+        shape = int(units.max(initial=-1)) + 1, n_items
+        return matrix_of(units, cells["number"].to_numpy(), cells["total"].to_numpy(), shape)
 
     def draws(self, seed: int, *purpose: str) -> Draws:
         """Return what is drawn for each row for a purpose, as it stands beside the rows."""

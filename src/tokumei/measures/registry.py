@@ -14,6 +14,7 @@ where more is better the measure is 0.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from enum import StrEnum
 from typing import ClassVar, Protocol, runtime_checkable
 
@@ -23,6 +24,7 @@ from tokumei.core.registry import Registry
 from tokumei.core.score import Score
 from tokumei.data.history import History
 from tokumei.data.table import Table
+from tokumei.engines.history_rows import HistoryRows, rows_of
 from tokumei.measures.several_releases import SeveralReleases
 
 
@@ -32,6 +34,22 @@ class HistoryUtility(Protocol):
 
     def measure(self, original: History, released: History) -> Score:
         """Compare a release with its original, row by row where the measure needs it."""
+
+
+class EngineUtility(ABC):
+    """A measure of use that asks for counts of rows alone, so that it runs in memory and on every engine."""
+
+    def measure(self, original: History | HistoryRows, released: History | HistoryRows) -> Score:
+        """Compare a release with its original, row by row where the measure needs it."""
+        self.check_options()
+        return self.compare(rows_of(original), rows_of(released))
+
+    def check_options(self) -> None:  # noqa: B027 - Most take all that their types allow.
+        """Refuse options that cannot be measured."""
+
+    @abstractmethod
+    def compare(self, original: HistoryRows, released: HistoryRows) -> Score:
+        """Compare both by what is counted of their rows."""
 
 
 class Sees(StrEnum):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Protocol
@@ -24,6 +24,7 @@ from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.core.text import Text, counted
 from tokumei.data.history import History
+from tokumei.engines.history_rows import HistoryRows, rows_of
 from tokumei.measures.registry import HistoryUtility
 
 GOODS = ("item",)
@@ -57,7 +58,7 @@ DOES_WITHOUT = {
 }
 
 
-def lacks(history: History, part: object, name: str | None = None) -> list[str]:
+def lacks(history: History | HistoryRows, part: object, name: str | None = None) -> list[str]:
     """Name the columns that a part needs and the history does not have."""
     needed = needs_of(part, name)
     return [column for column in needed if column in history.absent]
@@ -95,19 +96,16 @@ def needs_of(part: Any, name: str | None = None) -> tuple[str, ...]:
 
 
 def measure_or_say_why(
-    part: HistoryUtility, name: str, original: History, released: History, *, has_master: bool = False
+    part: HistoryUtility, name: str, original: Any, released: Any, *, has_master: bool = False
 ) -> Score | Text:
-    """Return the score of a measure, or why it cannot be taken of the history."""
-    reason = why_left_out(original, part, name, has_master=has_master)
+    """Return the score of a measure, or why it cannot be taken of the history, in memory or on an engine."""
+    before, after = rows_of(original), rows_of(released)
+    reason = why_left_out(before, part, name, has_master=has_master)
+    if reason is None:
+        reason = why_not_compared(name, lacks(after, part, name), before.n_rows, after.n_rows)
     if reason is not None:
         return reason
-    gone = lacks(released, part, name) if released.kept.height else []
-    reason = why_not_compared(name, gone, original.n_rows, released.n_rows)
-    return score_or_why(part.measure(original, released)) if reason is None else reason
-
-
-def score_or_why(score: Score) -> Score | Text:
-    """Return a score, or why it says nothing."""
+    score = part.measure(original, released)
     if score.inputs.get("rules") == 0:
         return Text("no items are bought together often enough for a rule")
     return score
@@ -124,24 +122,16 @@ def why_not_compared(name: str, gone: Sequence[str], n_before: int, n_after: int
     return None
 
 
-def why_left_out(original: History, part: object, name: str, *, has_master: bool = False) -> Text | None:
+def why_left_out(original: History | HistoryRows, part: object, name: str, *, has_master: bool = False) -> Text | None:
     """Explain why a measure cannot be taken of a history; None where it can."""
-    kept = original.kept
-    absent = lacks(original, part, name)
-    return why_unmeasured(name, kept.height, absent, lambda: kept["item"].n_unique(), has_master=has_master)
-
-
-def why_unmeasured(
-    name: str, n_rows: int, absent: Sequence[str], n_items: Callable[[], int], *, has_master: bool
-) -> Text | None:
-    """Explain why a measure cannot be taken, wherever the rows are; items are counted only if that decides."""
-    if not n_rows:
+    original = rows_of(original)
+    if not original.n_kept:
         return Text("the history has no rows")
-    if absent:
+    if absent := lacks(original, part, name):
         return absent_in_words(absent)
     if name in NEEDS_MASTER and not has_master:
         return Text("it needs the customers' attributes (--master)")
-    if name.startswith("item-") and n_items() == 1:
+    if name.startswith("item-") and len(original.items) == 1:
         return Text("the history has a single item, so no two that could be alike")
     return None
 

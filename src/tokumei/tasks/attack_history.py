@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tokumei.attacks.history.fitting import CHANCE, LEVEL, fraction_of, judge_guesses
-from tokumei.attacks.history.on_engine import guess_on_engine, judge_on_engine
+from tokumei.attacks.history.plain_attacks import EqualRows
 from tokumei.attacks.history.singling_out import SingledOut, singled_out
 from tokumei.attacks.judge import Verdict, judge, judge_transactions
 from tokumei.attacks.registry import HISTORY_ATTACKS, HistoryAttack
@@ -311,16 +311,18 @@ def attack_history_on_engine(
     """Guess the pseudonym of each customer in each month where rows need not fit into memory."""
     started = time.perf_counter()
     part = made_attack(attack, options)
+    if not isinstance(part, EqualRows):
+        expected = f"the local engine, which {attack} needs; others have s1 to s6, same-… and exact-match"
+        raise InputError.of(expected, option="engine")
     sources = {"known": (knowledge, "knowledge"), "seen": (release, "release")}
     with histories_on_engine(sources, reading, engine) as sides, step(f"attacking by {attack}"):
         known, seen = sides["known"], sides["seen"]
         for side in (known, seen):
             check_needs(side, part, attack)
-        guesses = known.fetch(guess_on_engine(part, known, seen))
+        guesses = part.guess(known, seen)
         named = list(customers) if customers is not None else None
         if named is None:
             named = known.fetch(known.kept.select("customer").distinct())["customer"].sort().to_list()
-    guesses = guesses.cast({"period": pl.Int32}).sort("customer", "period")
     facts = {
         "attack": attack,
         "customers": len(named),
@@ -341,5 +343,5 @@ def judge_files_on_engine(
     if published is None:
         return Judged(success_of(judge(guessed, right, customers, periods)), len(customers))
     with histories_on_engine({"published": (published, "release")}, reading, engine) as opened, step("judging"):
-        verdict = judge_on_engine(guessed, right, customers, periods, opened["published"])
+        verdict = judge(guessed, right, customers, periods, opened["published"])
     return Judged(success_of(verdict), len(customers))

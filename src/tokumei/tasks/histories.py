@@ -85,8 +85,11 @@ def histories_on_engine(
     with tempfile.TemporaryDirectory(prefix="tokumei-") as place, connect(engine) as opened:
         folder = Path(place)
         bound(opened, folder)
+        # Each has a folder of its own for what is kept of it.
+        for name in sources:
+            (folder / name).mkdir()
         yield {
-            name: open_on_engine(opened, source, reading, folder / name, kind)
+            name: open_on_engine(opened, source, reading, folder / name / "rows", kind)
             for name, (source, kind) in sources.items()
         }
 

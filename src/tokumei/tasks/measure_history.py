@@ -32,16 +32,12 @@ from tokumei.data.history import History
 from tokumei.data.release import GeneralizedHistory
 from tokumei.engines.engine_history import EngineHistory
 from tokumei.measures.generalized_histories import STEPS_A_UNIT, DrawnCells, measure_generalized_error
-from tokumei.measures.registry import HISTORY_UTILITIES, HistoryUtility
-from tokumei.measures.utility.on_engine import MEASURES
+from tokumei.measures.registry import HISTORY_UTILITIES, EngineUtility, HistoryUtility
 from tokumei.reports.needs import (
     NEEDS_MASTER,
     absent_in_words,
     measure_or_say_why,
-    needs_of,
-    score_or_why,
     why_not_compared,
-    why_unmeasured,
 )
 from tokumei.tasks.histories import check_engine_reads, histories_on_engine, history_of, released_of
 
@@ -181,6 +177,13 @@ class HistoryUse(Result):
     # How often values were drawn from the cells of the release, and by which seed; nothing where none were.
     drawn: Mapping[str, int] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, found: Mapping[str, Score | Text], started: float, **more: Any) -> HistoryUse:
+        """Tell scores from reasons; `started` is the time when measuring began."""
+        scores = {key: one for key, one in found.items() if isinstance(one, Score)}
+        left_out = {key: one for key, one in found.items() if not isinstance(one, Score)}
+        return cls(scores, left_out, round(time.perf_counter() - started, 3), **more)
+
     def to_dict(self) -> dict[str, Any]:
         """Return scores by measure, as `tokumei measure history --json` prints them."""
         scores = {name: score.as_dict() for name, score in self.scores.items()}
@@ -255,7 +258,7 @@ def measure_history(
         after = released_of(release, reading)
         found = _error(before, GeneralizedHistory.of(after)) if GENERALIZED_ERROR in (named or ()) else {}
         with step("measuring", len(asked)) as bar:
-            found |= {one.key: _measured(one, before, after, master, bar) for one in asked}
+            found |= {one.key: _measured(one, before, after, master is not None, bar) for one in asked}
     else:
         found = {}
         if named is None or GENERALIZED_ERROR in named:
@@ -266,10 +269,8 @@ def measure_history(
                 else _error(before, cells)
             )
         found |= _drawn(before, cells, asked, master, draws, seed)
-    scores = {key: one for key, one in found.items() if isinstance(one, Score)}
-    left_out = {key: one for key, one in found.items() if not isinstance(one, Score)}
     drawn = {} if draws is None else {"draws": draws, "seed": seed}
-    return HistoryUse(scores, left_out, round(time.perf_counter() - started, 3), before.kind, drawn)
+    return HistoryUse.of(found, started, frame_kind=before.kind, drawn=drawn)
 
 
 def _asked(
@@ -298,12 +299,6 @@ def _cells_of(release: Any, reading: Reading) -> GeneralizedHistory | None:
     return cells
 
 
-def _measured(one: Asked, before: History, after: History, master: Any, bar: Bar) -> Score | Text:
-    found = measure_or_say_why(one.part, one.name, before, after, has_master=master is not None)
-    bar.advance()
-    return found
-
-
 def _error(original: History, cells: GeneralizedHistory) -> dict[str, Score | Text]:
     """Measure how much less cells say than the rows beside them, or say why that cannot be."""
     absent = [column for column in STEPS_A_UNIT if column in original.absent]
@@ -329,7 +324,7 @@ def _drawn(
         for number in range(draws):
             after = drawn.draw(generator(seed, "draws", number))
             for one in asked:
-                values[one.key].append(_measured(one, original, after, master, bar))
+                values[one.key].append(_measured(one, original, after, master is not None, bar))
     return {key: _mean(some) for key, some in values.items()}
 
 
@@ -363,36 +358,21 @@ def measure_history_on_engine(
     """Measure a release against its original where rows need not fit into memory."""
     started = time.perf_counter()
     for one in asked:
-        if are_named and one.name not in MEASURES:
+        if are_named and not isinstance(one.part, EngineUtility):
+            names = [name for name in HISTORY_UTILITIES if issubclass(HISTORY_UTILITIES.get(name), EngineUtility)]
             expected = Text(
-                "the local engine, which {what} needs; others have {names}", what=one.name, names=", ".join(MEASURES)
+                "the local engine, which {what} needs; others have {names}", what=one.name, names=", ".join(names)
             )
             raise InputError.of(expected, option="engine", value=engine)
-    scores: dict[str, Score] = {}
-    left_out: dict[str, str] = {}
     sources = {"before": (original, "original"), "after": (release, "release")}
     with histories_on_engine(sources, reading, engine) as sides, step("measuring", len(asked)) as bar:
-        before, after = sides["before"], sides["after"]
-        for one in asked:
-            why = _why_left_out(one.part, one.name, before, after, has_master=has_master)
-            found = score_or_why(MEASURES[one.name](one.part, before, after)) if why is None else why
-            if isinstance(found, Score):
-                scores[one.key] = found
-            else:
-                left_out[one.key] = found
-            bar.advance()
-    return HistoryUse(scores, left_out, round(time.perf_counter() - started, 3))
+        found = {one.key: _measured(one, sides["before"], sides["after"], has_master, bar) for one in asked}
+    return HistoryUse.of(found, started)
 
 
-def _why_left_out(part: Any, name: str, before: EngineHistory, after: EngineHistory, *, has_master: bool) -> str | None:
-    if name not in MEASURES:
-        return "it needs the local engine"
-
-    def n_items() -> int:
-        items = before.kept.select("item").distinct()
-        return int(before.fetch(items.aggregate(n=items.count()))["n"][0])
-
-    absent = [column for column in needs_of(part, name) if column not in before.roles]
-    why = why_unmeasured(name, before.staged.n_kept, absent, n_items, has_master=has_master)
-    gone = [column for column in needs_of(part, name) if column not in after.roles] if after.staged.n_kept else []
-    return why_not_compared(name, gone, before.staged.n_rows, after.staged.n_rows) if why is None else why
+def _measured(one: Asked, before: Any, after: Any, has_master: bool, bar: Bar) -> Score | Text:
+    """Measure, or say why that cannot be."""
+    bar.advance()
+    if isinstance(before, EngineHistory) and not isinstance(one.part, EngineUtility):
+        return Text("it needs the local engine")
+    return measure_or_say_why(one.part, one.name, before, after, has_master=has_master)

@@ -17,6 +17,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.data.history import History, period_of
+from tokumei.engines.history_rows import HistoryRows, rows_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -24,8 +25,20 @@ if TYPE_CHECKING:
 FIELDS = ("date", "item", "price", "quantity")
 
 
+class EqualRows:
+    """An attack that looks for rows that agree exactly, which every engine can do."""
+
+    def guess(self, knowledge: History | HistoryRows, published: History | HistoryRows) -> pl.DataFrame:
+        """Return the pseudonym of each customer and month for which a row agrees."""
+        return match_exactly(rows_of(knowledge), rows_of(published), self.compared())
+
+    def compared(self) -> tuple[str, ...]:
+        """Return the columns that must agree."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class ExactMatch:
+class ExactMatch(EqualRows):
     """Take the pseudonym of the row that agrees with a known purchase on the named fields.
 
     Knowledge: some rows of the original, items cut to their first characters. Aim: the customer's pseudonym
@@ -39,106 +52,100 @@ class ExactMatch:
         default=("date", "quantity"), metadata={"help": "Fields that must agree: date, item, price, quantity."}
     )
 
-    def guess(self, knowledge: History, published: History) -> pl.DataFrame:
-        """Return the pseudonym of each customer and month for which a row agrees."""
-        self.check_options()
-        return match_exactly(knowledge, published, self.fields)
-
-    def check_options(self) -> None:
-        """Refuse fields that nobody knows."""
+    def compared(self) -> tuple[str, ...]:
+        """Return the fields; those that nobody knows are refused."""
         for name in self.fields:
             if name not in FIELDS:
                 raise InputError.of(f"a field: {', '.join(FIELDS)}", option="fields", value=name)
+        return self.fields
 
 
-def match_exactly(knowledge: History, published: History, fields: tuple[str, ...]) -> pl.DataFrame:
-    """Return the pseudonym of each customer and month for which a row agrees on these fields."""
-    on = list(fields)
-    known = knowledge.kept.select("customer", *on, period=period_of(pl.col("date")))
-    released = published.kept.select(*on, pseudonym="customer")
-    if "quantity" in on:
+def match_exactly(knowledge: HistoryRows, published: HistoryRows, columns: tuple[str, ...]) -> pl.DataFrame:
+    """Return the pseudonym of each customer and month for which a row agrees on these columns."""
+    import narwhals as nw
+
+    known, seen = (side.rows.select("row", "customer", "period", *columns) for side in (knowledge, published))
+    if "quantity" in columns:
         # Those of one side may all be whole where the other has halves.
-        known, released = (side.with_columns(pl.col("quantity").cast(pl.Float64)) for side in (known, released))
-    if "item" in on:
-        n_characters = known.select(pl.col("item").str.len_chars().max()).item()
-        released = released.with_columns(item=pl.col("item").str.slice(0, n_characters))
-    found = released.unique(on, keep="last")
-    matched = known.join(found, on=on, how="inner", maintain_order="left")
-    cells = matched.select("customer", "period", "pseudonym")
-    return cells.unique(["customer", "period"], keep="last").sort("customer", "period")
+        known, seen = (side.with_columns(nw.col("quantity").cast(nw.Float64)) for side in (known, seen))
+    if "item" in columns:
+        longest = knowledge.collect(known.select(nw.col("item").str.len_chars().max())).item()
+        seen = seen.with_columns(nw.col("item").str.slice(0, int(longest or 0)))
+    last = seen.group_by(*columns).agg(last_row=nw.col("row").max())
+    matched = known.join(last, on=list(columns), how="inner")
+    # Both numbers in one, of which the greatest has the last known row: engines need not keep names along for that.
+    n_shown = max(1, published.n_rows)
+    both = matched.with_columns(both=nw.col("row") * n_shown + nw.col("last_row"))
+    found = both.group_by("customer", "period").agg(nw.col("both").max())
+    shown = published.rows.select("row", pseudonym=nw.col("customer"))
+    named = found.with_columns(shown=nw.col("both") % n_shown).join(shown, left_on="shown", right_on="row", how="inner")
+    cells = knowledge.collect(named.select("customer", "period", "pseudonym"))
+    return cells.cast({"period": pl.Int32}).sort("customer", "period")
 
 
 @dataclass(frozen=True)
-class Named:
-    """An attacker with a name of its own: fixed fields, no options."""
+class Named(EqualRows):
+    """An attacker with a name of its own: fixed columns, no options."""
 
-    FIELDS: ClassVar[tuple[str, ...]] = ()
+    COLUMNS: ClassVar[tuple[str, ...]] = ()
 
-    def guess(self, knowledge: History, published: History) -> pl.DataFrame:
-        """Return the pseudonym of each customer and month for which a row agrees."""
-        return match_exactly(knowledge, published, self.FIELDS)
+    def compared(self) -> tuple[str, ...]:
+        """Return the columns that must agree."""
+        return self.COLUMNS
 
 
 class S1(Named):
     """Take whoever bought the same quantity on the same day for the customer (S1 of PWSCUP 2017; see exact-match)."""
 
-    FIELDS = ("date", "quantity")
+    COLUMNS = ("date", "quantity")
 
 
 class S2(Named):
     """Take whoever bought the same kind of item at the same price (S2 of PWSCUP 2017; see exact-match)."""
 
-    FIELDS = ("item", "price")
+    COLUMNS = ("item", "price")
 
 
 class S3(Named):
     """Take whoever bought the same kind of item in the same quantity (S3 of PWSCUP 2017; see exact-match)."""
 
-    FIELDS = ("item", "quantity")
+    COLUMNS = ("item", "quantity")
 
 
 class S4(Named):
     """Take whoever bought the same kind of item on the same day (S4 of PWSCUP 2017; see exact-match)."""
 
-    FIELDS = ("date", "item")
+    COLUMNS = ("date", "item")
 
 
 class S5(Named):
     """Take whoever bought the same kind, price and quantity of an item (S5 of PWSCUP 2017; see exact-match)."""
 
-    FIELDS = ("item", "price", "quantity")
+    COLUMNS = ("item", "price", "quantity")
 
 
 class S6(Named):
     """Take whoever bought the same kind and quantity on the same day (S6 of PWSCUP 2017; see exact-match)."""
 
-    FIELDS = ("item", "date", "quantity")
+    COLUMNS = ("item", "date", "quantity")
 
 
 class SameDay(Named):
     """Take whoever bought on the same day for the customer (see exact-match)."""
 
-    FIELDS = ("date",)
+    COLUMNS = ("date",)
 
 
 class SameItem(Named):
     """Take whoever bought the same item, in whatever month, for the customer (see exact-match)."""
 
-    FIELDS = ("item",)
+    COLUMNS = ("item",)
 
 
 class SameMonthAndItem(Named):
     """Take whoever bought the same item in the same month for the customer (see exact-match)."""
 
-    FIELDS = ("date", "item")
-
-    def guess(self, knowledge: History, published: History) -> pl.DataFrame:
-        """Return the pseudonym of each customer and month for which a row agrees."""
-        known, seen = (
-            History(side.frame.with_columns(pl.col("date").dt.month_start()), side.name)
-            for side in (knowledge, published)
-        )
-        return match_exactly(known, seen, self.FIELDS)
+    COLUMNS = ("first", "item")
 
 
 Ratios = npt.NDArray[np.float32]

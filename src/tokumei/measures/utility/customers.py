@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import narwhals as nw
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
-from tokumei.data.history import History
-from tokumei.measures.utility.purchases import check_aligned, top_items
+from tokumei.engines.history_rows import Frame, HistoryRows, Ints, check_aligned
+from tokumei.measures.registry import EngineUtility
+from tokumei.measures.utility.purchases import exact_sum, top_items
 
 
 @dataclass(frozen=True)
-class Buyers:
+class Buyers(EngineUtility):
     """Mean distance of the buyers' shares by sex and age of an item: 0 if the same, 1 if no group is shared.
 
     Customers have their attributes in a master frame with the column `customer`; a date among them counts as its
@@ -37,59 +39,35 @@ class Buyers:
     by: tuple[str, ...] = field(default=("sex", "birth"), metadata={"help": "Attributes that make the groups."})
     n_items: int = field(default=100, metadata={"help": "How many of the most bought items are looked at."})
 
-    def measure(self, original: History, released: History) -> Score:
-        """Compare the buyers of the items most bought."""
-        self.check_options()
-        items = top_items(original, self.n_items)
-        before = self._counts(original.frame, original.frame["customer"], self.master, items)
-        if self.released_master is not None:
-            after = self._counts(released.frame, released.frame["customer"], self.released_master, items)
-        else:
-            check_aligned(original, released)
-            after = self._counts(released.frame, original.frame["customer"], self.master, items)
-        return self.compare(items, before, after)
-
     def check_options(self) -> None:
         """Refuse to look at no item."""
         if self.n_items < 1:
             raise InputError.of("at least one item", option="n_items", value=self.n_items)
 
-    def compare(self, items: list[str], before: pl.DataFrame, after: pl.DataFrame) -> Score:
-        """Compare the buyers of each item and group before and after: its columns, and the buyers last."""
-        ours, theirs = _shares(before), _shares(after)
+    def compare(self, original: HistoryRows, released: HistoryRows) -> Score:
+        """Compare the buyers of the items most bought."""
+        items = top_items(original, self.n_items)
+        master = self.master if self.released_master is None else self.released_master
+        ours = self._shares(original, original.rows, "customer", self.master, items)
+        rows, owner = owned(original, released, {"item": "item", "customer": "customer"}, self.released_master)
+        theirs = self._shares(released, rows, owner, master, items)
         distances = [_distance(ours.get(item, {}), theirs.get(item, {})) for item in items]
         value = math.fsum(distances) / len(distances) if distances else 0.0
         return Score("buyers", value, best=0, worst=1, inputs={"items": len(items), "by": ", ".join(self.by)})
 
-    def _counts(
-        self, rows: pl.DataFrame, owners: pl.Series, master: pl.DataFrame | None, items: list[str]
-    ) -> pl.DataFrame:
-        """Count the buyers of each item and group."""
-        kept = rows.select("item", pseudonym="customer", customer=owners).drop_nulls("pseudonym")
-        bought = kept.filter(pl.col("item").is_in(items)).unique(["item", "pseudonym", "customer"])
-        if master is not None:
-            bought = bought.join(self.groups(master), on="customer", how="left")
-        by = list(self.by) if master is not None else []
-        return bought.group_by("item", *by).agg(n=pl.len()).select("item", *by, "n")
-
-    def groups(self, master: pl.DataFrame) -> pl.DataFrame:
-        """Return the customers of a master with the attributes of the groups."""
-        for name in ("customer", *self.by):
-            if name not in master.columns:
-                raise InputError.of(f"a column of the master: {', '.join(master.columns)}", value=name)
-        decades = [
-            (pl.col(name).dt.year() // 10 * 10).alias(name) if master.schema[name].is_temporal() else pl.col(name)
-            for name in self.by
-        ]
-        return master.select(pl.col("customer").cast(pl.String), *decades)
-
-
-def _shares(counts: pl.DataFrame) -> dict[str, dict[tuple[object, ...], float]]:
-    """Return the share of each group among the buyers of each item."""
-    found: dict[str, dict[tuple[object, ...], float]] = {}
-    for item, *group, n in counts.iter_rows():
-        found.setdefault(item, {})[tuple(group)] = n
-    return {item: {group: n / sum(sizes.values()) for group, n in sizes.items()} for item, sizes in found.items()}
+    def _shares(
+        self, history: HistoryRows, rows: Frame, owner: str, master: pl.DataFrame | None, items: list[str]
+    ) -> dict[str, dict[tuple[object, ...], float]]:
+        """Return the share of each group among the buyers of each item."""
+        listed = history.labels(pl.DataFrame({"listed": items}, schema={"listed": pl.String}))
+        bought = rows.join(listed, left_on="item", right_on="listed", how="semi")
+        bought = bought.group_by(*dict.fromkeys(["item", "customer", owner])).agg(rows=nw.len())
+        bought, by = with_attributes(history, bought, owner, master, self.by)
+        counts = history.collect(bought.group_by("item", *by).agg(n=nw.len()).select("item", *by, "n"))
+        found: dict[str, dict[tuple[object, ...], float]] = {}
+        for item, *group, n in counts.iter_rows():
+            found.setdefault(item, {})[tuple(group)] = n
+        return {item: {group: n / sum(sizes.values()) for group, n in sizes.items()} for item, sizes in found.items()}
 
 
 def _distance(before: dict[tuple[object, ...], float], after: dict[tuple[object, ...], float]) -> float:
@@ -98,8 +76,39 @@ def _distance(before: dict[tuple[object, ...], float], after: dict[tuple[object,
     return min(1.0, math.fsum(abs(before.get(group, 0.0) - after.get(group, 0.0)) for group in {*before, *after}) / 2)
 
 
+def owned(
+    original: HistoryRows, released: HistoryRows, columns: Mapping[str, str], released_master: pl.DataFrame | None
+) -> tuple[Frame, str]:
+    """Return columns of the released rows, and the name of the one that says whose attributes a row has.
+
+    Without a master of its own a row belongs to whom it did in the original.
+    """
+    if released_master is not None:
+        return released.rows, "customer"
+    check_aligned(original, released)
+    return original.beside(released, {"owner": "customer"}, columns), "owner"
+
+
+def with_attributes(
+    history: HistoryRows, rows: Frame, owner: str, master: pl.DataFrame | None, by: Sequence[str]
+) -> tuple[Frame, list[str]]:
+    """Join rows with the attributes of their owners, a date as its decade; return them with the names of these."""
+    if master is None:
+        return rows, []
+    for name in ("customer", *by):
+        if name not in master.columns:
+            raise InputError.of(f"a column of the master: {', '.join(master.columns)}", value=name)
+    names = [f"group_{at}" for at in range(len(by))]
+    values = [pl.col(name).dt.year() // 10 * 10 if master.schema[name].is_temporal() else pl.col(name) for name in by]
+    groups = master.select(
+        pl.col("customer").cast(pl.String).alias("group_customer"),
+        *(value.alias(name) for name, value in zip(names, values, strict=True)),
+    )
+    return rows.join(history.labels(groups), left_on=owner, right_on="group_customer", how="left"), names
+
+
 @dataclass(frozen=True)
-class Crosstab:
+class Crosstab(EngineUtility):
     """Mean absolute error of the mean unit price by decade of birth and country: 0 if the same, no upper end.
 
     As in PWSCUP 2016: customers have their attributes in a master frame with the column `customer`; a date among them
@@ -117,45 +126,30 @@ class Crosstab:
     )
     by: tuple[str, ...] = field(default=("birth", "country"), metadata={"help": "Attributes that make the cells."})
 
-    def measure(self, original: History, released: History) -> Score:
+    def compare(self, original: HistoryRows, released: HistoryRows) -> Score:
         """Compare the tables of both."""
+        before = self._mean_prices(original, original.rows, "customer", self.master)
         if self.master is None:
-            before, after = _mean_prices(original.kept, []), _mean_prices(released.kept, [])
+            after = self._mean_prices(released, released.rows, "customer", None)
         else:
-            before = self._table(original.frame["customer"], original, self.master)
-            if self.released_master is None:
-                check_aligned(original, released)
-                after = self._table(original.frame["customer"], released, self.master)
-            else:
-                after = self._table(released.frame["customer"], released, self.released_master)
+            rows, owner = owned(original, released, {"price": "price"}, self.released_master)
+            master = self.master if self.released_master is None else self.released_master
+            after = self._mean_prices(released, rows, owner, master)
         errors = [abs(mean - after.get(cell, 0.0)) for cell, mean in before.items()]
         return Score("crosstab", math.fsum(errors) / max(1, len(errors)), best=0, worst=math.inf)
 
-    def _table(self, owners: pl.Series, history: History, master: pl.DataFrame) -> dict[tuple[object, ...], float]:
-        rows = history.frame.select(
-            pl.col("price"), owners.alias("customer"), released=pl.col("customer").is_not_null()
-        )
-        attributes = self.attributes(master)
-        known = rows.filter("released").join(attributes, on="customer", how="left", validate="m:1")
-        return _mean_prices(known, list(self.by))
-
-    def attributes(self, master: pl.DataFrame) -> pl.DataFrame:
-        """Return the customers of a master with the attributes of the cells."""
-        for name in ("customer", *self.by):
-            if name not in master.columns:
-                raise InputError.of(f"a column of the master: {', '.join(master.columns)}", value=name)
-        return master.select("customer", *(_as_cell(master, name) for name in self.by))
-
-
-def _as_cell(master: pl.DataFrame, name: str) -> pl.Expr:
-    is_date = master.schema[name].is_temporal()
-    return (pl.col(name).dt.year() // 10 * 10).alias(name) if is_date else pl.col(name)
-
-
-def _mean_prices(rows: pl.DataFrame, by: list[str]) -> dict[tuple[object, ...], float]:
-    cells = rows.group_by(by).agg("price").iter_rows() if by else [(rows["price"],)] if rows.height else []
-    # Exact sums, so that the order of rows cannot change a digit.
-    return {tuple(cell[:-1]): math.fsum(cell[-1]) / len(cell[-1]) for cell in cells}
+    def _mean_prices(
+        self, history: HistoryRows, rows: Frame, owner: str, master: pl.DataFrame | None
+    ) -> dict[tuple[object, ...], float]:
+        rows, by = with_attributes(history, rows, owner, master, self.by)
+        counted = history.collect(rows.group_by(*by, "price").agg(n=nw.len()).select(*by, "price", "n"))
+        cells = counted.group_by(by).agg("price", "n").iter_rows() if by else [(counted["price"], counted["n"])]
+        found = {}
+        for *cell, prices, n_each in cells:
+            price, n = np.array(prices, np.float64), np.array(n_each, np.int64)
+            if len(n):
+                found[tuple(cell)] = exact_sum(price, n) / int(n.sum())
+        return found
 
 
 # Money is summed in whole ten-thousandths, exactly: rounding must not lift a customer over the edge of a rank.
@@ -163,7 +157,7 @@ MONEY_UNIT = 10_000
 
 
 @dataclass(frozen=True)
-class RfmTable:
+class RfmTable(EngineUtility):
     """Error of the customer counts by recency, frequency and money: 0 if the same, 1 if no segment is shared.
 
     R is the day of the last purchase, F the number of days with a purchase, M the money spent. Each is cut into ranks
@@ -179,22 +173,18 @@ class RfmTable:
         default="worst", metadata={"help": "What the error is divided by: the worst there is, or the range of counts."}
     )
 
-    def measure(self, original: History, released: History) -> Score:
-        """Compare the tables of both."""
-        self.check_options()
-        before, after = customer_values(original), customer_values(released)
-        if before.height == 0:
-            return Score("rfm-table", float(after.height > 0), best=0, worst=1)
-        edges = {name: self.edges(np.sort(before[name].to_numpy())) for name in before.columns}
-        return self.score(*(self._table(values, edges) for values in (before, after)))
-
     def check_options(self) -> None:
         """Refuse ranks that tell nothing."""
         if self.n_ranks < 2:
             raise InputError.of("at least two ranks", option="n_ranks", value=self.n_ranks)
 
-    def score(self, one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> Score:
-        """Compare the table of an original with that of its release."""
+    def compare(self, original: HistoryRows, released: HistoryRows) -> Score:
+        """Compare the tables of both."""
+        before, after = customer_values(original), customer_values(released)
+        if before.height == 0:
+            return Score("rfm-table", float(after.height > 0), best=0, worst=1)
+        edges = {name: self._edges(np.sort(before[name].to_numpy())) for name in before.columns}
+        one, other = (self._table(values, edges) for values in (before, after))
         error = int(((one - other) ** 2).sum())
         if self.normalize == "worst":
             greatest = int((one**2).sum() + (other**2).sum())
@@ -203,25 +193,27 @@ class RfmTable:
             greatest = int(one.max()) ** 2 * len(one)
         return Score("rfm-table", min(1.0, math.sqrt(error / greatest)), best=0, worst=1)
 
-    def edges(self, ordered: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def _edges(self, ordered: Ints) -> Ints:
         """Return the last value of each rank but the highest."""
         indices = -(-len(ordered) * np.arange(1, self.n_ranks) // self.n_ranks)
-        last: npt.NDArray[np.int64] = ordered[np.maximum(indices, 1) - 1]
+        last: Ints = ordered[np.maximum(indices, 1) - 1]
         return last
 
-    def _table(self, values: pl.DataFrame, edges: dict[str, npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    def _table(self, values: pl.DataFrame, edges: dict[str, Ints]) -> Ints:
         cells = np.zeros(values.height, np.int64)
         for name, last in edges.items():
             cells = cells * self.n_ranks + np.searchsorted(last, values[name].to_numpy(), side="left")
         return np.bincount(cells, minlength=self.n_ranks ** len(edges))
 
 
-def customer_values(history: History) -> pl.DataFrame:
+def customer_values(history: HistoryRows) -> pl.DataFrame:
     """Return recency, frequency and money of each customer, all as whole numbers."""
-    spent = (pl.col("price") * MONEY_UNIT).round().cast(pl.Int64) * pl.col("quantity")
-    values = history.kept.group_by("customer").agg(
-        recency=pl.col("date").max().cast(pl.Int32).cast(pl.Int64),
-        frequency=pl.col("date").n_unique().cast(pl.Int64),
-        money=spent.sum(),
+    history.check_whole()
+    # Halves up: engines disagree on what rounding does with them.
+    spent = (nw.col("price") * MONEY_UNIT + 0.5).floor().cast(nw.Int64) * nw.col("quantity")
+    # By way of the days of each customer, so that none is counted twice.
+    days = history.rows.with_columns(spent=spent).group_by("customer", "date").agg(nw.col("spent").sum())
+    values = days.group_by("customer").agg(
+        recency=nw.col("date").max(), frequency=nw.len(), money=nw.col("spent").sum()
     )
-    return values.drop("customer")
+    return history.collect(values.select(*(nw.col(name).cast(nw.Int64) for name in ("recency", "frequency", "money"))))

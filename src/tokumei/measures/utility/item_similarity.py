@@ -7,24 +7,21 @@ result.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Literal
+from functools import cache, partial, reduce
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from scipy import sparse
 
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
-from tokumei.data.history import History
+from tokumei.engines.history_rows import Cells, Floats, HistoryRows, Ints, Matrix
+from tokumei.measures.registry import EngineUtility
 from tokumei.measures.utility.purchases import top_items
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Matrix = sparse.csr_array[Any, tuple[int, int]]
 
 # What a user's total quantity of an item counts as.
 Weigh = Callable[[Ints], Ints]
@@ -34,6 +31,8 @@ DOZEN = 12
 TOP = 100
 # Rows of the item–item matrix held at once: a block of both matrices stays within a few dozen megabytes.
 BLOCK_ITEMS = 256
+# Products of items that are held at once where users come in parts.
+MOST_PRODUCTS = 8_000_000
 
 
 def in_dozens(total: Ints) -> Ints:
@@ -57,7 +56,7 @@ def as_it_is(total: Ints) -> Ints:
 
 
 @dataclass(frozen=True)
-class ItemCf:
+class ItemCf(EngineUtility):
     """Distance of the item–item similarities, nothing cut off: 0 if the same, 1 if lost (ut-ItemCF of PWSCUP 2017).
 
     The measure as the paper defines it (section 3.6.1), of which the contest took three variants. What a user bought of
@@ -75,9 +74,8 @@ class ItemCf:
     )
     diagonal: bool = field(default=True, metadata={"help": "Whether the cell of an item and itself counts."})
 
-    def measure(self, original: History, released: History) -> Score:
+    def compare(self, original: HistoryRows, released: HistoryRows) -> Score:
         """Compare the similarities of both."""
-        self.check_options()
         return score_item_cf(
             "item-cf",
             original,
@@ -94,7 +92,7 @@ class ItemCf:
 
 
 @dataclass(frozen=True)
-class ItemCfSupply:
+class ItemCfSupply(EngineUtility):
     """Distance of the item–item similarities of a wholesaler: 0 if the same, 1 if lost (E1 of PWSCUP 2017).
 
     What a user bought of an item counts in whole dozens, at most `most_dozens`; two items are as similar as the cosine
@@ -104,9 +102,8 @@ class ItemCfSupply:
 
     most_dozens: int = field(default=6, metadata={"help": "More dozens than these count as these."})
 
-    def measure(self, original: History, released: History) -> Score:
+    def compare(self, original: HistoryRows, released: HistoryRows) -> Score:
         """Compare the similarities of both."""
-        self.check_options()
         return score_item_cf(
             "item-cf-supply", original, released, lambda total: np.minimum(in_dozens(total), self.most_dozens)
         )
@@ -118,19 +115,19 @@ class ItemCfSupply:
 
 
 @dataclass(frozen=True)
-class ItemCfRetail:
+class ItemCfRetail(EngineUtility):
     """Distance of the item–item similarities of a retailer: 0 if the same, 1 if lost (E2 of PWSCUP 2017).
 
     As for the wholesaler, but what a user bought of an item counts in pieces, and not at all from a dozen on.
     """
 
-    def measure(self, original: History, released: History) -> Score:
+    def compare(self, original: HistoryRows, released: HistoryRows) -> Score:
         """Compare the similarities of both."""
         return score_item_cf("item-cf-retail", original, released, below_a_dozen)
 
 
 @dataclass(frozen=True)
-class ItemCfTop:
+class ItemCfTop(EngineUtility):
     """Distance of the similarities of the most bought items: 0 if the same, 1 if lost (PWSCUP 2017, E3's second value).
 
     As for the wholesaler, but an item counts 1 for each user who bought it, and only the k items with the most buyers
@@ -139,10 +136,10 @@ class ItemCfTop:
 
     k: int = field(default=100, metadata={"help": "How many items count as the top."})
 
-    def measure(self, original: History, released: History) -> Score:
+    def compare(self, original: HistoryRows, released: HistoryRows) -> Score:
         """Compare the similarities of both."""
-        self.check_options()
-        return score_item_cf("item-cf-top", original, released, is_bought, top_items(original, self.k))
+        items = top_items(original, self.k)
+        return score_item_cf("item-cf-top", original, released, is_bought, items, counts_rows=True)
 
     def check_options(self) -> None:
         """Refuse a number of items that has no pairs."""
@@ -151,7 +148,7 @@ class ItemCfTop:
 
 
 @dataclass(frozen=True)
-class ItemItem:
+class ItemItem(EngineUtility):
     """Distance of the item–item similarities in a use case of PWSCUP 2018: 0 if the same, 1 if lost.
 
     `wholesale` counts whole dozens without the upper bound of 2017, `retail` pieces below a dozen, `top` who bought
@@ -163,21 +160,18 @@ class ItemItem:
         default="wholesale", metadata={"help": "Whose matrix: wholesale, retail or top."}
     )
 
-    def measure(self, original: History, released: History) -> Score:
+    def compare(self, original: HistoryRows, released: HistoryRows) -> Score:
         """Compare the similarities of both."""
-        items = top_items(original, TOP) if self.kind == "top" else None
-        return score_item_cf(f"item-item {self.kind}", original, released, self.weigh, items)
-
-    @property
-    def weigh(self) -> Weigh:
-        """What a user's total of an item counts as."""
-        return {"wholesale": in_dozens, "retail": below_a_dozen, "top": is_bought}[self.kind]
+        name = f"item-item {self.kind}"
+        if self.kind == "top":
+            return score_item_cf(name, original, released, is_bought, top_items(original, TOP), counts_rows=True)
+        return score_item_cf(name, original, released, {"wholesale": in_dozens, "retail": below_a_dozen}[self.kind])
 
 
 def score_item_cf(
     name: str,
-    original: History,
-    released: History,
+    original: HistoryRows,
+    released: HistoryRows,
     weigh: Weigh,
     items: list[str] | None = None,
     *,
@@ -190,50 +184,71 @@ def score_item_cf(
     are similar in the original nothing can be lost, and the score is 0. With `counts_rows` a row counts 1, whatever
     its quantity; with `diagonal` an item and itself are a pair, too.
     """
-    listed = original.kept["item"].unique().sort() if items is None else pl.Series(items, dtype=pl.String)
-    before, after = (user_items(one, listed, weigh, counts_rows=counts_rows) for one in (original, released))
+    listed = original.items if items is None else pl.Series(items, dtype=pl.String)
+    cells = [one.cells(["customer"], listed, counts_rows=counts_rows) for one in (original, released)]
+    sides = [_UserItems(one.n_parts, partial(_weighed, one, weigh)) for one in cells]
+    squares = [one.squares() for one in sides]
     # An item that counts for nobody is similar to none in the original, so its pairs are never compared.
-    used = np.flatnonzero(_squares(before))
-    return Score(name, _distance(before[:, used], after[:, used], diagonal=diagonal), best=0, worst=1)
+    used = np.flatnonzero(squares[0])
+    before, after = (one.of_items(used) for one in sides)
+    scales = (inverse_norms(one[used]) for one in squares)
+    return Score(name, distance(before.products, after.products, *scales, diagonal=diagonal), best=0, worst=1)
 
 
-def user_items(history: History, items: pl.Series, weigh: Weigh, *, counts_rows: bool = False) -> Matrix:
-    """Sum up what each user bought of each of the items, in pieces or in rows, and weigh the sums."""
-    kept = history.kept
-    users = pl.Enum(kept["customer"].unique())
-    rows = kept["customer"].cast(users).to_physical().to_numpy()
-    columns = kept["item"].cast(pl.Enum(items), strict=False).to_physical()
-    is_listed = columns.is_not_null().to_numpy()
-    cells = rows[is_listed].astype(np.int32), columns.drop_nulls().to_numpy().astype(np.int32)
-    shape = (len(users.categories), len(items))
-    # Making rows of loose cells adds up those of one user and item, several times faster than a group-by.
-    amounts = np.ones(len(is_listed), np.int64) if counts_rows else kept["quantity"].to_numpy()
-    totals = sparse.coo_array((amounts[is_listed], cells), shape=shape).tocsr()
-    weights = weigh(totals.data).astype(np.float64)
-    counts = sparse.csr_array((weights, totals.indices, totals.indptr), shape=shape)
+def _weighed(cells: Cells, weigh: Weigh, part: int) -> Matrix:
+    """Return what each user of a part counts for each item."""
+    totals = cells.part(part)
+    counts = sparse.csr_array(
+        (weigh(totals.data).astype(np.float64), totals.indices, totals.indptr), shape=totals.shape
+    )
     counts.eliminate_zeros()
     return counts
 
 
-def _distance(before: Matrix, after: Matrix, *, diagonal: bool) -> float:
-    norms = inverse_norms(_squares(before)), inverse_norms(_squares(after))
-    products = partial(_products, before), partial(_products, after)
-    return distance(before.shape[1], *norms, *products, diagonal=diagonal)
+class _UserItems:
+    """What users count for items, part by part of the users; the products of all are the sum of those of the parts."""
+
+    def __init__(self, n_parts: int, part: Callable[[int], Matrix]) -> None:
+        self.n_parts, self.part = n_parts, part if n_parts > 1 else cache(part)
+        # The products of some items with all from the first of them on.
+        self.panel, self.start, self.n_ready = sparse.csr_array((0, 0)), 0, 0
+
+    def of_items(self, used: Ints) -> _UserItems:
+        """Return the same for some of the items."""
+        return _UserItems(self.n_parts, lambda part: self.part(part)[:, used])
+
+    def squares(self) -> Floats:
+        """Sum the squares of each item's column."""
+        parts = map(self.part, range(self.n_parts))
+        of_parts = (np.bincount(one.indices, one.data * one.data, minlength=one.shape[1]) for one in parts)
+        squares: Floats = reduce(operator.add, of_parts).astype(np.float64)
+        return squares
+
+    def products(self, start: int) -> Matrix:
+        """Multiply the columns of the block from `start` (rows of the result) with all from there on (its columns)."""
+        if not self.start <= start < self.start + self.n_ready:
+            later = (self.part(part)[:, start:] for part in range(self.n_parts))
+            # Of parts, which are read anew each time, several blocks at once.
+            blocks = 1 if self.n_parts == 1 else max(1, MOST_PRODUCTS // (self.part(0).shape[1] - start) // BLOCK_ITEMS)
+            self.start, self.n_ready = start, blocks * BLOCK_ITEMS
+            self.panel = reduce(operator.add, (counts[:, : self.n_ready].T.tocsr() @ counts for counts in later))
+        top = start - self.start
+        return self.panel[top : top + BLOCK_ITEMS, top:] if self.n_ready > BLOCK_ITEMS else self.panel
 
 
 def distance(
-    n_items: int,
-    scale: Floats,
-    scale_after: Floats,
     products: Callable[[int], Matrix],
     products_after: Callable[[int], Matrix],
+    scale: Floats,
+    scale_after: Floats,
     *,
-    diagonal: bool = False,
+    diagonal: bool,
 ) -> float:
     """Compare similarities: Σ|w − w′| / Σw, of products of columns that come in blocks of items.
 
     Every item counts for somebody in the original; with `diagonal` an item and itself are a pair, too.
     """
+    n_items = len(scale)
     moved = total = 0.0
     for start in range(0, n_items, BLOCK_ITEMS):
         was: Floats = products(start).toarray()
@@ -257,22 +272,7 @@ def distance(
     return min(1.0, moved / total) if total else 0.0
 
 
-def _products(counts: Matrix, start: int) -> Matrix:
-    """Multiply the columns of the block from `start` (rows of the result) with all from `start` on (its columns)."""
-    later = counts[:, start:]
-    products: Matrix = later[:, :BLOCK_ITEMS].T.tocsr() @ later
-    return products
-
-
 def inverse_norms(squares: Floats) -> Floats:
     """Return 1 / the length of each item's column, and 0 for an empty one."""
     norms = np.sqrt(squares)
     return np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
-
-
-def _squares(counts: Matrix) -> Floats:
-    """Sum the squares of each item's column."""
-    squares: Floats = np.bincount(counts.indices, counts.data * counts.data, minlength=counts.shape[1]).astype(
-        np.float64
-    )
-    return squares

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import operator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy import sparse
 
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
-from tokumei.data.history import History
+from tokumei.engines.history_rows import Cells, HistoryRows, Ints, Matrix
+from tokumei.measures.registry import EngineUtility
 
 Itemset = tuple[int, ...]
-Matrix = sparse.csr_array[Any, tuple[int, int]]
 
-# Customer and day are packed into one number; all dates of Python's calendar fit, counted from year 1.
-DAY_BITS = 22
-FIRST_DAY = 719_162
+# Cells of the products of sets and items, and of the invoices that hold these, that are in memory at once.
+MOST_PRODUCTS = 32_000_000
 SETS_AT_ONCE = 2_000
 
 
 @dataclass(frozen=True)
-class FrequentItemsets:
+class FrequentItemsets(EngineUtility):
     """Share of the frequent itemsets of the original that the release no longer has: 0 if none, 1 if all.
 
     An invoice is what one customer, in a release one pseudonym, bought on one day (PWSCUP 2018). Frequent are the
@@ -47,19 +47,19 @@ class FrequentItemsets:
     largest_size: int = field(default=3, metadata={"help": "Most items of a set; larger sets are not looked for."})
     n_sets: int = field(default=200, metadata={"help": "How many of the most frequent itemsets are compared."})
 
-    def measure(self, original: History, released: History) -> Score:
+    def compare(self, original: HistoryRows, released: HistoryRows) -> Score:
         """Compare the frequent itemsets of both."""
-        self.check_options()
-        items = original.kept["item"].unique().sort()
+        items = original.items
         # Items that only the release has are left out: no itemset of the original holds them.
-        before, after = (invoice_items(history, items) for history in (original, released))
+        before, after = (Invoices.of(history, items) for history in (original, released))
         if self.least_support is None:
-            sets = most_frequent_itemsets(before, self.n_sets, self.largest_size)
-            n_lost = len(set(sets) - set(most_frequent_itemsets(after, self.n_sets, self.largest_size)))
+            sets = before.most_frequent(self.n_sets, self.largest_size)
+            n_lost = len(set(sets) - set(after.most_frequent(self.n_sets, self.largest_size)))
         else:
-            sets = frequent_itemsets(before, n_least_of(self.least_support, before.shape[0]), self.largest_size)
+            sets = list(before.frequent(n_least_of(self.least_support, before.n_invoices), self.largest_size))
             # Only the original's sets are counted: a release that is one invoice of everything has too many to list.
-            n_lost = len(sets) - count_frequent(after, sets, n_least_of(self.least_support, after.shape[0]))
+            n_least = n_least_of(self.least_support, after.n_invoices)
+            n_lost = sum(n < n_least for n in after.holding(sets).values())
         return Score("frequent-itemsets", n_lost / len(sets) if sets else 0.0, best=0, worst=1)
 
     def check_options(self) -> None:
@@ -76,82 +76,105 @@ def n_least_of(least_support: float, n_invoices: int) -> int:
     return max(1, math.ceil(least_support * n_invoices - 1e-9))
 
 
-def most_frequent_itemsets(invoices: Matrix, n_sets: int, largest_size: int) -> list[Itemset]:
-    """Find the sets that most invoices hold; of equally many, smaller ones and then those of earlier items first."""
-    by_item = np.sort(invoices.sum(axis=0))[::-1]
-    # So many single items already are as frequent: larger sets count only where they are more so, and are few.
-    enough = int(by_item[n_sets - 1]) if len(by_item) >= n_sets else 0
-    sets = frequent_itemsets(invoices, enough + 1, largest_size)
-    if enough:
-        sets += [(int(item),) for item in np.flatnonzero(invoices.sum(axis=0) == enough)]
-    held = n_holding(invoices, sets)
-    order = sorted(range(len(sets)), key=lambda index: (-held[index], len(sets[index]), sets[index]))
-    return [sets[index] for index in order[:n_sets]]
-
-
-def invoice_items(history: History, items: pl.Series) -> Matrix:
-    """Mark which items each invoice, all rows of one customer and day, holds."""
-    kept = history.kept
-    customer = kept["customer"].cast(pl.Enum(kept["customer"].unique())).to_physical().to_numpy().astype(np.int64)
-    day = kept["date"].cast(pl.Int32).to_numpy().astype(np.int64)
-    invoices, invoice = np.unique((customer << DAY_BITS) | (day + FIRST_DAY), return_inverse=True)
-    item = kept["item"].cast(pl.Enum(items), strict=False).to_physical()
-    is_listed = item.is_not_null().to_numpy()
-    cells = invoice[is_listed].astype(np.int32), item.drop_nulls().to_numpy().astype(np.int32)
-    counts = sparse.coo_array((np.ones(len(cells[0]), np.int32), cells), shape=(len(invoices), len(items))).tocsr()
-    # An item that stands twice in an invoice is in it once.
-    counts.data[:] = 1
-    return counts
-
-
 class TooManySets(Exception):
     """So many itemsets are so frequent that they are not listed."""
 
 
-def frequent_itemsets(invoices: Matrix, n_least: int, largest_size: int, most_sets: int | None = None) -> list[Itemset]:
-    """Find all sets of at most `largest_size` items that at least `n_least` invoices hold, as ascending positions.
+@dataclass(frozen=True, eq=False)
+class Invoices:
+    """Which items each invoice, all rows of one customer and day, holds, part by part of the invoices."""
 
-    Level by level, exactly: one sparse product counts how often each frequent set meets each frequent item, and only
-    items behind the last of a set extend it, so that every set is made once. More than `most_sets` of one size are
-    TooManySets.
-    """
-    frequent = np.flatnonzero(invoices.sum(axis=0) >= n_least)
-    holds_item: Matrix = invoices[:, frequent]
-    last: npt.NDArray[np.integer] = np.arange(len(frequent))
-    holds_set, sets = holds_item, last[:, None]
-    found = [sets]
-    while len(sets) and sets.shape[1] < largest_size:
-        together = (holds_set.T.tocsr() @ holds_item).tocoo()
+    cells: Cells
+
+    @classmethod
+    def of(cls, history: HistoryRows, items: pl.Series) -> Invoices:
+        """Mark which of the items each invoice of a history holds."""
+        return cls(history.cells(["customer", "date"], items, counts_rows=True))
+
+    @property
+    def n_invoices(self) -> int:
+        """Number of invoices, those with none of the items included."""
+        return self.cells.n_units
+
+    def parts(self) -> Iterator[Matrix]:
+        """Read one part after the other."""
+        for part in self.cells.parts():
+            # An item that stands twice in an invoice is in it once.
+            part.data = np.ones(len(part.data), np.int32)
+            yield part
+
+    @cached_property
+    def by_item(self) -> Ints:
+        """Number of the invoices that hold each item."""
+        return np.asarray(sum(part.sum(axis=0) for part in self.parts())).astype(np.int64)
+
+    def most_frequent(self, n_sets: int, largest_size: int) -> list[Itemset]:
+        """Find the sets that most invoices hold; of equally many, smaller ones, then those of earlier items first."""
+        by_item = np.sort(self.by_item)[::-1]
+        # So many single items already are as frequent: larger sets count only where they are more so, and are few.
+        enough = int(by_item[n_sets - 1]) if len(by_item) >= n_sets else 0
+        found = self.frequent(enough + 1, largest_size)
+        if enough:
+            found |= {(int(item),): enough for item in np.flatnonzero(self.by_item == enough)}
+        return sorted(found, key=lambda one: (-found[one], len(one), one))[:n_sets]
+
+    def frequent(self, n_least: int, largest_size: int, most_sets: int | None = None) -> dict[Itemset, int]:
+        """Find all sets of at most `largest_size` items that at least `n_least` invoices hold, and how many do.
+
+        Sets are ascending positions of items. Level by level, exactly: a sparse product counts how often each frequent
+        set meets each frequent item, and only items behind the last of a set extend it, so that every set is made once.
+        More than `most_sets` of one size are TooManySets.
+        """
+        frequent = np.flatnonzero(self.by_item >= n_least)
+        sets, n_each = np.arange(len(frequent))[:, None], self.by_item[frequent]
+        found: dict[Itemset, int] = dict(zip(((item,) for item in frequent.tolist()), n_each.tolist(), strict=True))
+        while len(sets) and sets.shape[1] < largest_size:
+            levels, n_found = [], 0
+            for some in self._blocks(n_each, len(frequent)):
+                base, item, n = self._extended(frequent, sets[some], n_least)
+                levels.append((np.column_stack([sets[some][base], item]), n))
+                n_found += len(n)
+                if most_sets is not None and n_found > most_sets:
+                    raise TooManySets
+            sets, n_each = np.concatenate([one for one, _ in levels]), np.concatenate([n for _, n in levels])
+            found |= zip(map(tuple, frequent[sets].tolist()), n_each.tolist(), strict=True)
+        return found
+
+    def _blocks(self, n_each: Ints, n_items: int) -> Iterator[slice]:
+        """Cut sets that so many invoices hold into blocks whose products stay in memory."""
+        block_of = np.cumsum(n_each // self.cells.n_parts + n_items) // MOST_PRODUCTS
+        starts = np.flatnonzero(np.diff(block_of, prepend=-1)).tolist()
+        yield from map(slice, starts, [*starts[1:], len(n_each)])
+
+    def _extended(self, frequent: Ints, sets: Ints, n_least: int) -> tuple[Ints, Ints, Ints]:
+        """Return the frequent extensions of some sets of frequent items: which set, by which item, in how many."""
+        holds_item = (part[:, frequent] for part in self.parts())
+        products = (_holding(part.tocsc(), sets).T.tocsr() @ part for part in holds_item)
+        together = reduce(operator.add, products).tocoo()
         base, item = together.coords
-        is_frequent = (together.data >= n_least) & (item > last[base])
-        base, item = base[is_frequent], item[is_frequent]
-        if most_sets is not None and len(base) > most_sets:
-            raise TooManySets
-        holds_set = holds_set.tocsc()[:, base].multiply(holds_item.tocsc()[:, item]).tocsr()
-        sets, last = np.column_stack([sets[base], item]), item
-        found.append(sets)
-    return [tuple(row) for level in found for row in frequent[level].tolist()]
+        is_frequent = (together.data >= n_least) & (item > sets[base, -1])
+        return base[is_frequent], item[is_frequent], together.data[is_frequent].astype(np.int64)
+
+    def holding(self, sets: Sequence[Itemset]) -> dict[Itemset, int]:
+        """Count the invoices that hold each set."""
+        found = dict.fromkeys(sets, 0)
+        for part in self.parts():
+            by_item = part.tocsc()
+            for size in {len(one) for one in sets}:
+                of_size = [one for one in sets if len(one) == size]
+                for start in range(0, len(of_size), SETS_AT_ONCE):
+                    some = of_size[start : start + SETS_AT_ONCE]
+                    for one, n in zip(some, _holding(by_item, np.array(some)).sum(axis=0).tolist(), strict=True):
+                        found[one] += n
+        return found
 
 
-def count_frequent(invoices: Matrix, sets: Sequence[Itemset], n_least: int) -> int:
-    """Count the sets that at least `n_least` invoices hold."""
-    return int((n_holding(invoices, sets) >= n_least).sum())
-
-
-def n_holding(invoices: Matrix, sets: Sequence[Itemset]) -> npt.NDArray[np.int64]:
-    """Return for each set the number of invoices that hold it."""
-    by_item = invoices.tocsc()
-    out = np.zeros(len(sets), np.int64)
-    for size in {len(one) for one in sets}:
-        of_size = [index for index, one in enumerate(sets) if len(one) == size]
-        for start in range(0, len(of_size), SETS_AT_ONCE):
-            indices = of_size[start : start + SETS_AT_ONCE]
-            some = np.array([sets[index] for index in indices])
-            held = by_item[:, some[:, 0]]
-            for items in some[:, 1:].T:
-                held = held.multiply(by_item[:, items]).tocsc()
-            out[indices] = held.sum(axis=0)
-    return out
+def _holding(by_item: Any, sets: npt.NDArray[np.int64]) -> Any:
+    """Mark which sets, all of one size, each invoice holds."""
+    held = by_item[:, sets[:, 0]]
+    for items in sets[:, 1:].T:
+        held = held.multiply(by_item[:, items]).tocsc()
+    return held
 
 
 # Items that are in an invoice, and the one that then is as well.
@@ -165,7 +188,7 @@ MOST_SETS = 100_000
 
 
 @dataclass(frozen=True)
-class AssociationRules:
+class AssociationRules(EngineUtility):
     """Mean change of support, confidence and lift of the original's best rules: 0 if none changes, 1 at worst.
 
     A rule A → b says that who has the items A in an invoice (what one customer bought on one day) has b as well. Its
@@ -183,21 +206,6 @@ class AssociationRules:
     least_confidence: float = field(default=0.2, metadata={"help": "Least confidence of a rule."})
     n_rules: int = field(default=100, metadata={"help": "How many of the best rules are compared."})
 
-    def measure(self, original: History, released: History) -> Score:
-        """Compare the best rules of the original with what the release says of them."""
-        self.check_options()
-        items = original.kept["item"].unique().sort()
-        before, after = (invoice_items(history, items) for history in (original, released))
-
-        def frequent(n_least: int) -> Mapping[Itemset, int]:
-            sets = frequent_itemsets(before, n_least, LARGEST_SIZE, MOST_SETS)
-            return dict(zip(sets, n_holding(before, sets).tolist(), strict=True))
-
-        def held_after(sets: Sequence[Itemset]) -> Mapping[Itemset, int]:
-            return dict(zip(sets, n_holding(after, sets).tolist(), strict=True))
-
-        return self.compare(items.to_list(), (before.shape[0], after.shape[0]), frequent, held_after)
-
     def check_options(self) -> None:
         """Refuse numbers beyond their ends."""
         for name in ("least_support", "least_confidence"):
@@ -206,31 +214,22 @@ class AssociationRules:
         if self.n_rules < 1:
             raise InputError.of("at least one rule", option="n_rules", value=self.n_rules)
 
-    def compare(
-        self,
-        items: Sequence[str],
-        n_invoices: tuple[int, int],
-        frequent: Callable[[int], Mapping[Itemset, int]],
-        held_after: Callable[[Sequence[Itemset]], Mapping[Itemset, int]],
-    ) -> Score:
-        """Compare rules by counts, wherever these are made.
-
-        n_invoices: before and after. frequent: gives the sets that so many invoices of the original hold, with how
-        many do, or raises TooManySets. held_after: gives how many invoices of the release hold each of some sets.
-        """
-        n_before, n_after = n_invoices
-        n_least = max(1, math.ceil(self.least_support * n_before - 1e-9))
+    def compare(self, original: HistoryRows, released: HistoryRows) -> Score:
+        """Compare the best rules of the original with what the release says of them."""
+        items = original.items
+        before, after = (Invoices.of(history, items) for history in (original, released))
+        n_least = n_least_of(self.least_support, before.n_invoices)
         while True:
             try:
-                n_of = frequent(n_least)
+                n_of = before.frequent(n_least, LARGEST_SIZE, MOST_SETS)
                 break
             except TooManySets:
                 n_least += max(1, n_least // 4)
-        rules = self._best_rules(n_before, n_of)
-        held = held_after(list(dict.fromkeys(one for rule in rules for one in _sets_of(rule))))
-        later = {rule: rule_values(n_after, *(held[one] for one in _sets_of(rule))) for rule in rules}
+        rules = self._best_rules(before.n_invoices, n_of)
+        held = after.holding(list(dict.fromkeys(one for rule in rules for one in _sets_of(rule))))
+        later = {rule: rule_values(after.n_invoices, *(held[one] for one in _sets_of(rule))) for rule in rules}
         changes = [_change(values, later[rule]) for rule, values in rules.items()]
-        best = [_words(rule, rules[rule], later[rule], items) for rule in list(rules)[:SHOWN_RULES]]
+        best = [_words(rule, rules[rule], later[rule], items.to_list()) for rule in list(rules)[:SHOWN_RULES]]
         value = math.fsum(changes) / len(changes) if changes else 0.0
         inputs = {"rules": len(rules), "least_invoices": n_least, "best": best}
         return Score("association-rules", value, best=0, worst=1, inputs=inputs)
