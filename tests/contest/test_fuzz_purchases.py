@@ -186,6 +186,7 @@ def test_mutated_release_of_2017_is_refused_by_a_rule_or_tells_who_is_who(
     in_2017[0].assert_gets_a_verdict(changes)
 
 
+@pytest.mark.thorough
 @settings(max_examples=cases(1_250))
 @given(changes=CHANGES)
 def test_mutated_guess_of_2017_is_refused_by_a_rule_or_can_be_read(
@@ -194,6 +195,7 @@ def test_mutated_guess_of_2017_is_refused_by_a_rule_or_can_be_read(
     in_2017[1].assert_gets_a_verdict(changes)
 
 
+@pytest.mark.thorough
 @settings(max_examples=cases(1_250))
 @given(changes=CHANGES)
 def test_mutated_release_of_2018_is_refused_by_a_rule_or_can_be_scored(

@@ -26,7 +26,7 @@ REFUSED = [
 ]
 
 
-@pytest.fixture(params=["duckdb", "postgres", "spark"])
+@pytest.fixture(params=["duckdb", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("postgres", "spark"))])
 def engine(request: pytest.FixtureRequest) -> tuple[str, str]:
     """The kind of an engine, and its address."""
     kind = str(request.param)

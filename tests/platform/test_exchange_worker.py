@@ -164,6 +164,7 @@ def consumer_of(job: Job) -> int:
     return int(job.worker.rpartition(":")[2])
 
 
+@pytest.mark.thorough
 def test_table_that_exhausts_memory_is_given_up_with_its_reason_and_evaluations_go_on(site: Site) -> None:
     contest = make_cup("red")
     # Enough to start and for the evaluation, and far too little for what the table says it holds.

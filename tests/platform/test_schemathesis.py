@@ -90,6 +90,7 @@ def names(site: Site, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 # The transport of the generated requests does not close the files that it is sent, as servers do.
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
 def test_generated_requests_with_a_token_break_nothing(names: dict[str, str]) -> None:
     user = captain("red")
@@ -118,6 +119,7 @@ def test_generated_requests_with_a_token_break_nothing(names: dict[str, str]) ->
     } <= reached
 
 
+@pytest.mark.thorough
 def test_generated_requests_without_a_token_learn_nothing(names: dict[str, str]) -> None:
     statuses = send_all(lambda label: "", names, EXAMPLES_WITHOUT)
     open_to_all = statuses.pop("POST /api/v1/tokens")

@@ -39,7 +39,7 @@ def read_until(output: IO[str], words: str) -> str:
     return read
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are looked up in /proc")
 def test_demo_is_served_lets_its_users_in_and_ends_as_a_whole(tmp_path: Path) -> None:
     data = tmp_path / "data"

@@ -266,6 +266,7 @@ def _raising(error: Exception) -> Any:
     return fail
 
 
+@pytest.mark.thorough
 def test_secrets_of_a_whole_contest_stay_where_they_are(
     drive: Drive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
