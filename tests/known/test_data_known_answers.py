@@ -58,7 +58,6 @@ def test_pwscup2016_history_follows_from_online_retail(retail: History, tmp_path
         ("T", "history", 44_917, 44_917),
         ("AT_sample", "release", 44_917, 22_458),
         ("F_sample", "truth", 500, 500),
-        ("F_sample", "guess", 500, 500),
         ("T25", "knowledge", 44_917, None),
         ("T50", "knowledge", 44_917, None),
         ("T75", "knowledge", 44_917, None),
