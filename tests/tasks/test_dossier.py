@@ -6,6 +6,7 @@ import json
 import math
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.journey.commands import tokumei_here
@@ -18,7 +19,7 @@ from tokumei.data.files.keys import PrivateKey, fingerprint, read_public, write_
 from tokumei.measures.registry import TABLE_UTILITIES
 from tokumei.measures.safety.class_sizes import population_uniques
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
-from tokumei.reports.dossier_pages import RISKS
+from tokumei.reports.dossier_pages import RISKS, table_document
 from tokumei.reports.history_dossier import add_attacks, add_use, new_document
 from tokumei.reports.japanese import OF_DOSSIERS, Words
 from tokumei.reports.needs import absent_in_words
@@ -356,3 +357,16 @@ def test_population_uniques_follow_the_formula_worked_by_hand() -> None:
     assert population_uniques(sizes, 10_000) == pytest.approx(wanted)
     assert population_uniques([5, 5], 1000) == 0.0
     assert population_uniques([1, 1, 2], 4) == 2.0
+
+
+def test_first_page_names_the_attack_that_finds_most_beyond_guessing(folder: Path) -> None:
+    dossier = json.loads((folder / "out" / "dossier.json").read_text(encoding="utf-8"))
+    attack = next(one for one in dossier["results"]["attacks"] if "success" in one["scores"])
+
+    def finding(name: str, value: float, blind: float) -> dict[str, Any]:
+        score = attack["scores"]["success"] | {"value": value, "baseline": blind}
+        return attack | {"attack": name, "scores": {"success": score}}
+
+    dossier["results"]["attacks"] = [finding("homogeneity", 0.938, 0.938), finding("record-linkage", 0.401, 0.254)]
+    page = table_document(dossier).to_markdown()
+    assert "attack that was tried (record-linkage, by neighbor) is right for 40.1% of people" in page

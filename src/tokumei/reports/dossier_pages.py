@@ -17,6 +17,7 @@ from tokumei.reports.history_dossier import (
     add_preparations,
     add_use,
     attack_words,
+    gain_over_chance,
     new_document,
 )
 from tokumei.reports.page import Document
@@ -80,7 +81,7 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
         _singling_out(document, one)
     scores = [(a, kind, s) for a in found["attacks"] for kind, s in a["scores"].items() if kind == "success"]
     if scores:
-        attack, _, score = max(scores, key=lambda one: one[2]["value"])
+        attack, _, score = max(scores, key=lambda one: gain_over_chance(one[2]))
         document.paragraph(
             "The strongest attack that was tried ({attack}, by {who}) is right for {share} of "
             "people, where blind guessing "

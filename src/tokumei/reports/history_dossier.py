@@ -82,6 +82,14 @@ def add_attacks(document: Document, attacks: Sequence[Mapping[str, Any]]) -> Non
     document.table(head, rows, "Shares of people; a dash where there is no such number.")
 
 
+def gain_over_chance(score: Mapping[str, Any]) -> float:
+    """Share of people that an attack finds beyond blind guessing; by it the first page names the strongest.
+
+    Example: 93.8 % where guessing finds 93.8 % tells nothing of anybody; 40.1 % against 25.4 % does.
+    """
+    return float(score["value"]) - float(score.get("baseline") or 0.0)
+
+
 def attacker_words(document: Document, attack: Mapping[str, Any]) -> str:
     """Describe the attacker's knowledge: columns of a table, a share of all purchases, or nothing."""
     known = attack["known"]
@@ -175,7 +183,7 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
     )
     tried = [one for one in found["attacks"] if "found" in one["scores"]]
     if tried:
-        best = max(tried, key=lambda one: one["scores"]["found"]["value"])
+        best = max(tried, key=lambda one: gain_over_chance(one["scores"]["found"]))
         months, name = best["scores"]["found"], best["scores"].get("pseudonym", best["scores"]["found"])
         document.paragraph(
             "The strongest attack that was tried ({attack}, by {who}) names a customer rightly in {share} of their "
