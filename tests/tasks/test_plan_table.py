@@ -55,7 +55,9 @@ def test_plan_is_within_a_factor_of_what_the_run_takes(
     assert abs(plan["rows"] - found["rows"]) < 0.03 * found["rows"]
     # All 7,200 combinations of 72 ages, 50 towns and 2 sexes occur.
     assert 6_000 < plan["classes"] < 12_000
-    assert plan["cpu_seconds"] / 10 < took < plan["cpu_seconds"] * 10
+    # What starts may have started before, for another test in this process.
+    least = plan["cpu_seconds"] - long_work.START_SECONDS["in memory" if engine == "local" else engine]
+    assert least / 10 < took < plan["cpu_seconds"] * 10
     assert (plan["passes"], plan["way"]) == ((1, "in memory") if engine == "local" else (1, "on the engine"))
 
 
