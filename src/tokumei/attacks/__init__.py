@@ -1,1 +1,1 @@
-"""Adversaries, one a file: knowledge and a release in, guesses out; and the judge."""
+"""Adversaries: knowledge and a release in, guesses out; and the judge."""

@@ -1,1 +1,1 @@
-"""Attacks on purchase histories, one a file."""
+"""Attacks on purchase histories."""

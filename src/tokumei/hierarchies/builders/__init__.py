@@ -1,1 +1,1 @@
-"""Hierarchy builders, one a file: each makes the hierarchy of a column from its values."""
+"""Hierarchy builders: each makes the hierarchy of a column from its values."""

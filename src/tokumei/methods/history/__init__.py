@@ -1,1 +1,1 @@
-"""Methods that anonymize purchase histories, one a file."""
+"""Methods that anonymize purchase histories."""
