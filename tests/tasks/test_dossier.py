@@ -365,7 +365,7 @@ def test_first_page_names_the_attack_that_finds_most_beyond_guessing(folder: Pat
 
     def finding(name: str, value: float, blind: float) -> dict[str, Any]:
         score = attack["scores"]["success"] | {"value": value, "baseline": blind}
-        return attack | {"attack": name, "scores": {"success": score}}
+        return {**attack, "attack": name, "scores": {"success": score}}
 
     dossier["results"]["attacks"] = [finding("homogeneity", 0.938, 0.938), finding("record-linkage", 0.401, 0.254)]
     page = table_document(dossier).to_markdown()
