@@ -17,14 +17,11 @@ from functools import cache, cached_property
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from tokumei.hierarchies.lattice import Lattice, Node
 from tokumei.predictors.one_way import Floats, Margin, MarginAtLevel, common_coarsening
 from tokumei.predictors.predictor import Knowledge, Prediction
 from tokumei.predictors.two_way import TwoWay, expected_rows, expected_sizes, way_between
-
-Reals = npt.NDArray[np.float64]
 
 # Below, the chances of 0, 1, … rows are added up; above, Wilson and Hilferty's cube root is right to three digits.
 SUMMED_UP_TO = 50
@@ -39,8 +36,8 @@ class SmallestClass:
     not to exceed.
     """
 
-    sizes: Reals
-    weights: Reals
+    sizes: Floats
+    weights: Floats
     spread: float
     most: int
 
@@ -71,7 +68,7 @@ class SmallestClass:
         return float(self._of_any(shares @ (poisson_up_to(m, sizes) - np.exp(-sizes))))
 
     @cached_property
-    def _summed(self) -> Reals:
+    def _summed(self) -> Floats:
         """The chance that k is at most 1, 2, …, 50."""
         sizes, shares = self._mixture
         n = np.arange(1, SUMMED_UP_TO + 1)
@@ -80,7 +77,7 @@ class SmallestClass:
         return self._of_any(np.cumsum(shares @ np.exp(logs), axis=0))
 
     @cached_property
-    def _mixture(self) -> tuple[Reals, Reals]:
+    def _mixture(self) -> tuple[Floats, Floats]:
         """The sizes times each factor, a row a factor, and the factors' shares, by Gauss and Hermite's rule."""
         if self.spread == 0:
             return self.sizes[None, :], np.ones(1)
@@ -89,21 +86,21 @@ class SmallestClass:
         factors = np.exp(self.spread * points - self.spread**2 / 2)
         return factors[:, None] * self.sizes, shares / shares.sum()
 
-    def _of_any(self, chances: Reals) -> Reals:
+    def _of_any(self, chances: Floats) -> Floats:
         """Return the chance of at least one class, from the chance of each."""
         # A certain class would be the logarithm of 0.
-        out: Reals = -np.expm1(np.log1p(-np.clip(chances, 0, 1 - 1e-15)) @ self.weights)
+        out: Floats = -np.expm1(np.log1p(-np.clip(chances, 0, 1 - 1e-15)) @ self.weights)
         return out
 
 
-def poisson_up_to(m: int, means: Reals) -> Reals:
+def poisson_up_to(m: int, means: Floats) -> Floats:
     """Return the chance of at most m rows, m well above 0, for each mean number of rows."""
     n = m + 1
     z = 3 * math.sqrt(n) * (np.cbrt(means / n) - (1 - 1 / (9 * n)))
     return normal_above(z)
 
 
-def normal_above(z: Reals) -> Reals:
+def normal_above(z: Floats) -> Floats:
     """Return the chance that a normal number is above z, to seven digits also where it is tiny."""
     # Numerical Recipes (1992), 6.2: a Chebyshev fit of the complementary error function.
     x = np.abs(z) / math.sqrt(2)

@@ -152,12 +152,12 @@ def row_release(
 ) -> TableRelease:
     """Return the result of a method on rows; without table and release it was written on an engine."""
     shares = {} if made.loss is None else made.loss.inputs["shares"]
-    n_rows = made.counts.n_rows if release is None and made.counts is not None else 0
+    n_written = 0 if made.counts is None else made.counts.n_rows
     return TableRelease(
         table,
         release,
         made.recipe,
-        _row_facts(made, goal.method, n_rows if release is None else release.frame.height),
+        _row_facts(made, goal.method, n_written if release is None else release.frame.height),
         ({} if made.counts is None else promised(made.checked, made.counts)) | dict(made.promises),
         [{"column": name, "loss": share} for name, share in shares.items()],
         trees.of_columns,

@@ -27,8 +27,9 @@ from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.registry import part_options, read_option
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text, choice_of, counted
+from tokumei.core.text import Text, choice_of
 from tokumei.data.history import History, known_rows
+from tokumei.engines.history_rows import check_aligned, rows_of
 
 Draw = Literal["contest", "uniform", "basket", "memorable"]
 DRAWS = ("contest", "uniform", "basket", "memorable")
@@ -292,9 +293,7 @@ class _Sides:
         if released is None:
             names = true_rows["customer"].unique()
             return cls(true_rows, true_rows, pl.DataFrame({"customer": names, "pseudonym": names}))
-        if released.n_rows != original.n_rows:
-            expected = f"as many rows as the original, {original.n_rows:,}, deleted ones written as missing"
-            raise InputError.of(expected, file=released.name, value=counted(released.n_rows, "row"))
+        check_aligned(rows_of(original), rows_of(released))
         pairs = pl.DataFrame({"customer": original.frame["customer"], "pseudonym": released.frame["customer"]})
         owners = pairs.drop_nulls().unique().cast(pl.Categorical)
         return cls(true_rows, _with_knowledge(released.kept), owners)

@@ -6,6 +6,7 @@ a time, so that memory is the block's and not that of all pairs.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
@@ -25,16 +26,16 @@ if TYPE_CHECKING:
 FIELDS = ("date", "item", "price", "quantity")
 
 
-class EqualRows:
+class EqualRows(ABC):
     """An attack that looks for rows that agree exactly, which every engine can do."""
 
     def guess(self, knowledge: History | HistoryRows, published: History | HistoryRows) -> pl.DataFrame:
         """Return the pseudonym of each customer and month for which a row agrees."""
         return match_exactly(rows_of(knowledge), rows_of(published), self.compared())
 
+    @abstractmethod
     def compared(self) -> tuple[str, ...]:
         """Return the columns that must agree."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -228,9 +228,6 @@ def habit_codes(released: pl.DataFrame) -> list[Ints]:
     ]
 
 
-RowFloats = npt.NDArray[np.float64]
-RowInts = npt.NDArray[np.int64]
-
 # Items that begin alike are of one kind; the contests' attackers know no more.
 KIND_CHARACTERS = 2
 # Where so few known rows have a kind that is released at all, items were renamed, and kinds say nothing.
@@ -243,12 +240,12 @@ OF_BASKETS = ("date", "time")
 class Side:
     """The rows of one side, sorted by month, kind and owner (a customer, or a pseudonym in its epoch)."""
 
-    owner: RowInts
-    month: RowInts
-    kind: RowInts
+    owner: Ints
+    month: Ints
+    kind: Ints
     codes: Mapping[str, Codes]
     cases: Mapping[str, Codes]  # Of released rows: the value in its kind.
-    place: RowInts  # Where each row stood in its file.
+    place: Ints  # Where each row stood in its file.
 
     def __len__(self) -> int:
         return len(self.owner)
@@ -270,7 +267,7 @@ class Compared:
     pseudonyms: list[str]
     months: list[int]
     n_kinds: int
-    tokens: list[RowInts]  # What released rows buy, as habits, in the order of the released side.
+    tokens: list[Ints]  # What released rows buy, as habits, in the order of the released side.
 
     @classmethod
     def of(cls, knowledge: History, published: History, *, has_habits: bool = True) -> Compared:
@@ -311,17 +308,17 @@ class Compared:
         return cls(known, released, fields, customers, pseudonyms, months, n_kinds, tokens)
 
 
-def basket_sizes(known: Side) -> RowInts:
+def basket_sizes(known: Side) -> Ints:
     """Return for each row how many are known of its customer, day and time."""
     basket = known.owner
     for values in (known.month, *(known.codes[name] for name in OF_BASKETS if name in known.codes)):
         basket = basket * (int(values.max(initial=0)) + 1) + values
     _, back, n_rows = np.unique(basket, return_inverse=True, return_counts=True)
-    sizes: RowInts = n_rows[back]
+    sizes: Ints = n_rows[back]
     return sizes
 
 
-def _kinds(known: pl.Series, released: pl.Series) -> tuple[RowInts, RowInts]:
+def _kinds(known: pl.Series, released: pl.Series) -> tuple[Ints, Ints]:
     """Assign numbers to the kinds of items; all are one where items are unknown, or were renamed."""
     sides = [side.cast(pl.String).fill_null("").str.slice(0, KIND_CHARACTERS) for side in (known, released)]
     shared = sides[0].is_in(sides[1].unique().implode()).mean()
@@ -336,7 +333,7 @@ def _side(
     frame: pl.DataFrame,
     names: list[str],
     months: list[int],
-    kind: RowInts,
+    kind: Ints,
     codes: dict[str, Codes],
     cases: dict[str, Codes],
 ) -> Side:

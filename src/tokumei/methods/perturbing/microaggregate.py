@@ -18,7 +18,6 @@ from tokumei.core.text import Text, counted
 from tokumei.engines.count import count_classes
 from tokumei.methods.perturbing.perturbation import USUAL_K, Floats, Original, Perturbed, least_rows, standard_deviation
 
-Points = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 # Machines differ in the last digits of a principal component; what they round alike they order alike.
@@ -27,7 +26,7 @@ PROJECTED_DECIMALS = 9
 RUN = 128
 
 
-def mdav(points: Points, k: int) -> Ints:
+def mdav(points: Floats, k: int) -> Ints:
     """Return the group of each point by MDAV (Domingo-Ferrer and Mateo-Sanz 2002); all have k to 2k − 1 points.
 
     While 3k points are left: take the one farthest from their mean and the one farthest from that, and group each with
@@ -54,7 +53,7 @@ def mdav(points: Points, k: int) -> Ints:
     return group_of
 
 
-def mdav_in_blocks(points: Points, k: int, block: int) -> Ints:
+def mdav_in_blocks(points: Floats, k: int, block: int) -> Ints:
     """Return the group of each point by MDAV within blocks of at most so many points, but at least k.
 
     Blocks are of even size, in the order of the first principal component.
@@ -79,7 +78,7 @@ def mdav_in_blocks(points: Points, k: int, block: int) -> Ints:
 class _Left:
     """The points that are in no group yet, packed at the front of arrays that are made once."""
 
-    def __init__(self, points: Points) -> None:
+    def __init__(self, points: Floats) -> None:
         self.n = len(points)
         # One attribute after the other in memory: each pass goes over whole columns.
         self.columns = np.ascontiguousarray(points.T)
@@ -113,11 +112,11 @@ class _Left:
         self._remove(taken)
         return group
 
-    def _mean(self) -> Points:
-        total: Points = self.columns[:, : self.n].sum(axis=1)
+    def _mean(self) -> Floats:
+        total: Floats = self.columns[:, : self.n].sum(axis=1)
         return total / self.n
 
-    def _distances_to(self, center: Points) -> Points:
+    def _distances_to(self, center: Floats) -> Floats:
         """Return squared distances, in an array that the next call writes over."""
         distances, gaps = self._distances[: self.n], self._gaps[: self.n]
         distances[:] = 0.0
@@ -127,11 +126,11 @@ class _Left:
             np.add(distances, gaps, out=distances)
         return distances
 
-    def _farthest(self, distances: Points) -> int:
+    def _farthest(self, distances: Floats) -> int:
         farthest = np.flatnonzero(distances == distances.max())
         return int(farthest[np.argmin(self.ids[farthest])])
 
-    def _nearest(self, distances: Points, k: int) -> Ints:
+    def _nearest(self, distances: Floats, k: int) -> Ints:
         """Return the indices of the k nearest."""
         near = _near(distances, k)
         some = distances[near]
@@ -154,13 +153,13 @@ class _Left:
         self.n = start
 
 
-def _by_coordinates(points: Points) -> Ints:
+def _by_coordinates(points: Floats) -> Ints:
     """Return the order of the points by their first coordinate, then their second, and so on."""
     # np.lexsort takes its most important key last, and no keys at all are an error to it.
     return np.lexsort(points.T[::-1]) if points.shape[1] else np.arange(len(points))
 
 
-def _near(distances: Points, k: int) -> Ints:
+def _near(distances: Floats, k: int) -> Ints:
     """Return indices among which the k nearest are, mostly few: selecting the k smallest of all is slow in numpy.
 
     Of k runs of distances each has one that is at most the k-th smallest of the runs' minima.
@@ -172,13 +171,13 @@ def _near(distances: Points, k: int) -> Ints:
     return np.flatnonzero(distances <= np.partition(minima, k - 1)[k - 1])
 
 
-def _first_component(points: Points) -> Points:
+def _first_component(points: Floats) -> Floats:
     """Return each point's index along the direction in which the points differ most."""
     centered = points - points.mean(axis=0)
     direction = np.linalg.eigh(centered.T @ centered)[1][:, -1]
     # The sign of an eigenvector is the library's choice.
     sign = math.copysign(1.0, direction[np.argmax(np.abs(direction))])
-    indices: Points = np.round(centered @ (direction * sign), PROJECTED_DECIMALS)
+    indices: Floats = np.round(centered @ (direction * sign), PROJECTED_DECIMALS)
     return indices
 
 
