@@ -50,6 +50,10 @@ def test_shown_values_cannot_move_the_cursor() -> None:
     assert shown("日本") == "日本"
 
 
+def test_nothing_is_shown_as_a_dash() -> None:
+    assert [shown(value) for value in (None, [], {}, (), [0], "")] == ["–", "–", "–", "–", "0", ""]
+
+
 def test_shown_numbers_keep_their_digits() -> None:
     assert [shown(value) for value in (10, 12345, 0.123456, None, True, (1.5, 2))] == [
         *("10", "12,345", "0.1235", "–", "yes", "1.5, 2")

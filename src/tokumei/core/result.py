@@ -141,7 +141,7 @@ def shown(value: Any) -> str:
         return value
     if type(value) is int:
         return f"{value:,}"
-    if value is None:
+    if value is None or (isinstance(value, (list, tuple, Mapping)) and not value):
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
