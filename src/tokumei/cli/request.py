@@ -42,6 +42,15 @@ HierarchyOption = Annotated[
 ]
 
 
+PersonOption = Annotated[
+    str | None,
+    Option("--person", metavar="COLUMN", help="The column that tells whose a row is, where people have several."),
+]
+HouseholdOption = Annotated[
+    str | None, Option("--household", metavar="COLUMN", help="The column that tells whose household a row is of.")
+]
+
+
 def asks(kind: type[Requirements], *without: str, panel: str = OPTIONS_PANEL) -> Callable[[Command], Command]:
     """Add the options of a request to a command, but for some that it ignores.
 

@@ -154,6 +154,16 @@ class Table:
         """Make a table from the two roles that matter most; all other columns are declared insensitive."""
         return cls(as_frame(data), quasi_identifiers, sensitive, name=name)
 
+    def of_unit(self, unit: Unit | None) -> Table:
+        """Return the table with the column in its role that tells whose a row is."""
+        if unit is None or unit == self.unit:
+            return self
+        check_column(unit.column, self.frame.columns, IN_WORDS[unit.role], self.name)
+        found = copy(self)
+        others = {name: Role.INSENSITIVE for name, role in self.roles.items() if role is unit.role}
+        found.roles = {**self.roles, **others, unit.column: unit.role}
+        return found
+
     def with_frame(self, frame: pl.DataFrame) -> Table:
         """Return a table with the same roles for other rows, or for columns of other types."""
         other = Table(frame, roles=self.roles, hierarchies=self.hierarchies, numeric=self.numeric, name=self.name)

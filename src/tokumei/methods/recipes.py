@@ -51,6 +51,11 @@ class Goal:
         return None if self.unit is None else self.unit.column
 
     @property
+    def whose(self) -> list[str]:
+        """The column that tells whose a row is, if any."""
+        return [] if self.unit is None else [self.unit.column]
+
+    @property
     def sensitive(self) -> list[str]:
         """The columns whose values the requirements protect."""
         return sorted({column for one in self.requirements for column in one.sensitive_columns})

@@ -49,6 +49,7 @@ def anonymize_table(table: Table, request: ReleaseRequest) -> TableRelease:
     """Anonymize a table that is in memory."""
     started = time.perf_counter()
     made, asked = method_of(request.of_table(table))
+    table = table.of_unit(asked.unit)
     known = known_of(table, asked)
     check_is_possible(table.n_rows, asked, table.name)
     trees = trees_of(known, made, asked)

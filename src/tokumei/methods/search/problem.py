@@ -284,8 +284,8 @@ def check_monotone(problem: Problem, method: str) -> None:
     """Refuse a problem in which a node may fail although a finer one holds, for a method that relies on it."""
     if not problem.is_monotone:
         raise InputError.of(
-            f"a monotone requirement for '{method}'; with records to suppress, entropy and recursive diversity, "
-            "closeness and likeness are not: use 'optimal'",
+            f"a monotone requirement for '{method}'; with records to suppress, or with several rows a person, entropy "
+            "and recursive diversity, closeness and likeness are not: use 'optimal'",
             option="method",
             value=method,
         )
