@@ -159,6 +159,10 @@ class Table:
         if unit is None or unit == self.unit:
             return self
         check_column(unit.column, self.frame.columns, IN_WORDS[unit.role], self.name)
+        role = self.roles[unit.column]
+        if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+            expected = Text("one role a column, not {first} and {second}", first=role, second=unit.role)
+            raise InputError.of(expected, file=self.name, column=unit.column)
         found = copy(self)
         others = {name: Role.INSENSITIVE for name, role in self.roles.items() if role is unit.role}
         found.roles = {**self.roles, **others, unit.column: unit.role}

@@ -106,10 +106,9 @@ def _counted(document: Document, found: Mapping[str, Any], k: int, known: str) -
             **counted,
         )
         if "several_rows" in found["before"]:
-            document.paragraph(
-                "People may have several rows, and k counts rows: {note}",
-                note=document.tell(from_json(found["before"]["several_rows"])),
-            )
+            said = found["before"]["several_rows"]
+            note = document.tell(from_json(said) if isinstance(said, dict) else said)
+            document.paragraph("People may have several rows, and k counts rows: {note}", note=note)
         return
     people = document.say(after["unit"])
     document.paragraph(

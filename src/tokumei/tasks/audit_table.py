@@ -22,7 +22,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
-from tokumei.core.text import Text, to_json
+from tokumei.core.text import Text
 from tokumei.data.files.formats import reading_beside
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
@@ -112,7 +112,7 @@ class TableAudit(Result):
             "measures": self.measured.as_dict(),
             "columns": listed,
             "missing_is_a_value": self.missing_is_a_value,
-            **({} if self.several_rows is None else {"several_rows": to_json(self.several_rows)}),
+            **({} if self.several_rows is None else {"several_rows": self.several_rows}),
             **({} if self.together is None else {"against": dict(self.together)}),
             "seconds": self.seconds,
         }

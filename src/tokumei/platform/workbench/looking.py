@@ -27,6 +27,7 @@ from tokumei.data.table import Table
 from tokumei.hierarchies.files import write_hierarchy
 from tokumei.hierarchies.leaves import check_covers
 from tokumei.inspection.column_facts import separate
+from tokumei.inspection.repeated_people import repeated_people
 from tokumei.platform.jobs.child import refusing
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.column_pictures import drawn_tree, find_history_columns, first_rows, histogram
@@ -153,6 +154,9 @@ def _study_table(folder: Path, frame: pl.DataFrame | None) -> None:
         "roles": dict(job.roles),
         "threat_models": threat_models(audited, population_size=job.population_size),
     }
+    if table.unit is None:
+        several = repeated_people(read_frame(job.file, job.reading) if frame is None else frame)
+        risk |= {} if several is None else {"several_rows": several.words}
     files.write(folder, files.RISK, risk)
     _draw_trees(folder, job, table, said)
     found = separate(table.frame, table.quasi_identifiers)
