@@ -130,6 +130,7 @@ PLAIN: dict[str, dict[str, tuple[str, str]]] = {
 WITHOUT = {
     "downcoding": "Deduces what must be true; on random tables no claim is false: tests/attacks/disclosure.",
     "minimality": "Held against all originals with the same release, listed one by one: tests/attacks/disclosure.",
+    "linked-rows": "Held against plain sets of labels: tests/attacks/disclosure/test_linked_rows.py.",
     "refine": "Held against an integer program with a variable for every combination: tests/attacks/disclosure.",
     "model": "What it is, scikit-learn's classifier and the seed's draw decide; worked by hand in tests/measures.",
     "linkage": "Our own, and learns from the data: no paper defines it. Its strength is held in tests/known.",

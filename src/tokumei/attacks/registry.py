@@ -125,6 +125,7 @@ DISCLOSURE_ATTACKS: Registry[DisclosureAttack] = Registry(
         "downcoding": ["downcoding"],
         "intersection": ["intersection"],
         "known_people": ["background-knowledge", "homogeneity", "presence", "record-linkage"],
+        "linked_rows": ["linked-rows"],
         "minimality": ["minimality"],
         "refine": ["refine"],
     },

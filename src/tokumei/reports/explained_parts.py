@@ -168,6 +168,11 @@ ATTACKS: dict[str, tuple[str, ...]] = {
         "Learns the sensitive value by ruling out what it is known not to be.",
         "ありえないと分かっている値を除いて、機微な値を知ります。",
     ),
+    "linked-rows": (
+        "linked-rows",
+        "Finds all rows of a person by a few of them, where a released column is the same in all.",
+        "同じ人の行で値が変わらない列を手がかりに、数行の知識からその人のすべての行を見つけます。",
+    ),
     "presence": (
         "presence",
         "Tells who of a population is in the file.",

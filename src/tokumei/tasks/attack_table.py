@@ -31,6 +31,7 @@ from tokumei.data.frames import as_frame
 from tokumei.data.release import Recipe
 from tokumei.data.table import Table, check_column
 from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.inspection.repeated_people import repeated_people
 from tokumei.methods.recipes import part_as_dict, requirement_of
 from tokumei.methods.registry import TABLE_ANONYMIZERS, TableAnonymizer
 from tokumei.tasks.preparing import given_hierarchies
@@ -55,6 +56,8 @@ FITTING = {
     ("homogeneity", "success"): "People whose value is the most frequent one of the fitting records.",
     ("background-knowledge", "certain"): "People of whom their own value alone is left when others are ruled out.",
     ("background-knowledge", "success"): "People whose value is the most frequent one that is left.",
+    ("linked-rows", "certain"): "People of whom one value of the linking column fits all known rows, and it is theirs.",
+    ("linked-rows", "success"): "People whose value of the linking column is drawn among those that fit.",
     ("presence", "success"): "People of the population of whom it is told rightly whether they are in the release.",
     ("presence", "certain"): "Released people who must be in the release.",
     ("downcoding", "singled-out"): "Ends of ranges that fit one row of all; blindly: any value of the range.",
@@ -245,6 +248,7 @@ def attack_table(
         k=k,
         reading=reading,
     )
+    parts = {name: _with_link(part, threat_model) for name, part in parts.items()}
     left_out = {name: lack for name, part in parts.items() if (lack := what_is_missing(threat_model, part))}
     if attack != ALL and left_out:
         name, lack = next(iter(left_out.items()))
@@ -432,6 +436,20 @@ def chosen_attacks(attack: Any, options: Mapping[str, Any]) -> dict[str, Disclos
         if not isinstance(one, DisclosureAttack):
             raise InputError.of("an attack on tables by its name", option="attack", value=type(one).__name__)
     return {part_name(one): one for one in made}
+
+
+def _with_link(part: DisclosureAttack, threat_model: ThreatModel) -> DisclosureAttack:
+    """Name the released column that links the rows of a person to an attack that needs one, where one does."""
+    if getattr(part, "column", None) != "":
+        return part
+    found = linking_column(threat_model.published.table.frame, threat_model.known_columns)
+    return part if found is None else replace(part, column=found)  # type: ignore[type-var]
+
+
+def linking_column(released: pl.DataFrame, known: Sequence[str]) -> str | None:
+    """Return the released column whose values repeat as codes of people do; None where none does."""
+    found = repeated_people(released)
+    return None if found is None or found.column in known else found.column
 
 
 def _for_each_sensitive(part: Any, columns: Sequence[str]) -> list[tuple[str | None, DisclosureAttack]]:

@@ -457,12 +457,14 @@ class TableAttackOptions(TypedDict, total=False):
     alpha: float
     beta: float
     c: float
+    column: str
     complete: bool
     distance: Literal["equal", "ordered", "hierarchical"]
     draws: int
     excludes: int
     kind: Literal["distinct", "entropy", "recursive"]
     l: float  # noqa: E741 - as the requirement is called.
+    points: int
     ranges: Literal["", "grid", "tight"]
     rounds: Literal["", "any", "finest"]
     seconds: float

@@ -34,7 +34,7 @@ from tokumei.methods.recipes import read_recipe
 from tokumei.tasks.anonymize_history import anonymize_history
 from tokumei.tasks.anonymize_table import anonymize_table
 from tokumei.tasks.attack_history import attack_history
-from tokumei.tasks.attack_table import ANYBODY, attack_release, attack_table, method_of_recipe
+from tokumei.tasks.attack_table import ANYBODY, attack_release, attack_table, linking_column, method_of_recipe
 from tokumei.tasks.audit_table import audit_table, released_rows
 from tokumei.tasks.histories import HistoryRelease
 from tokumei.tasks.job_file import PIPELINE, Job, check_columns, table_of
@@ -44,6 +44,7 @@ from tokumei.tasks.preparing import prepare
 from tokumei.tasks.request import OF_POPULATION
 
 FOLDER = "steps"
+LINKED = "linked-rows"
 # Raised whenever a number that steps keep comes to mean another thing, so that none from before is taken for it.
 RESULTS = 3
 
@@ -306,6 +307,7 @@ class TableWork:
         attacks += [
             (f"attack-{ANYBODY}-{one}", partial(self._attack_alone, one), ()) for one in ALONE if one not in named
         ]
+        attacks.append((f"attack-{ANYBODY}-{LINKED}", self._attack_linked, ()))
         return [*before, *ways, *after, *attacks, ("use", self._measure, ()), ("profile", self._profile, ())]
 
     def gather(self) -> dict[str, Any]:
@@ -389,6 +391,17 @@ class TableWork:
             seed=1,
         )
         return {"tried": found.as_records(threat.name)}
+
+    def _attack_linked(self) -> dict[str, Any]:
+        """Attack by a few known rows of each person, where a released column links the rows of a person."""
+        link = linking_column(self.released, self.table.quasi_identifiers)
+        if self.row_numbers is None or link is None:
+            return {"tried": []}
+        hidden = {link, *self.table.sensitive}
+        known = [name for name in self.released.columns if name not in hidden]
+        how: dict[str, Any] = {"rows": self.row_numbers, "hierarchies": self.table.hierarchies, "seed": 1}
+        found = attack_table(self.table, self.released, LINKED, known=known, column=link, **how)
+        return {"tried": found.as_records("who knows three rows of each person")}
 
     def _attack_alone(self, attack: str) -> dict[str, Any]:
         """Attack what is public of the release; judged by the original where each row is a person's."""
