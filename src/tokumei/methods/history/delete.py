@@ -138,16 +138,17 @@ def _hidden(rows: Frame, compared: Sequence[tuple[str, ...]]) -> Frame:
     import narwhals as nw
 
     rows = rows.with_columns(group=nw.col("item").str.slice(0, 2))
-    units = nw.lit(UNITS, nw.Int64)
-    hidden = nw.lit(len(compared) * UNITS, nw.Int64)
+    units, hidden = nw.lit(UNITS, nw.Int64), nw.lit(len(compared) * UNITS, nw.Int64)
+    found = rows
     for at, columns in enumerate(compared):
         # Distinct customers in two steps, which engines do out of memory.
         buyers = rows.group_by("customer", *columns).agg(n_rows=nw.len())
-        alike = buyers.group_by(*columns).agg(nw.len().cast(nw.Int64).alias(f"n_{at}"))
-        rows = rows.join(alike, on=list(columns), how="inner")
+        alike = buyers.group_by(*columns).agg(n=nw.len().cast(nw.Int64))
         # A whole number of units: engines would add up fractions in orders of their own.
-        hidden = hidden - (units - units % nw.col(f"n_{at}")) // nw.col(f"n_{at}")
-    return rows.with_columns(hidden=hidden)
+        given_away = alike.select(*columns, ((units - units % nw.col("n")) // nw.col("n")).alias(f"units_{at}"))
+        found = found.join(given_away, on=list(columns), how="inner")
+        hidden = hidden - nw.col(f"units_{at}")
+    return found.with_columns(hidden=hidden)
 
 
 LARGEST_M = 2
