@@ -28,30 +28,27 @@ DELETE = {"method": "delete", "price_deviations": 1.5, "most": 0.3}
 STEPS = st.tuples(STEP) | st.tuples(st.just(DELETE), STEP, STEP)
 
 
-def written(frame: pl.DataFrame, steps: list[dict[str, Any]], engine: str, folder: Path) -> tuple[pl.DataFrame, Any]:
+def written(
+    frame: pl.DataFrame, steps: list[dict[str, Any]], engine: str, folder: Path, *, seed: int = 3
+) -> tuple[pl.DataFrame, Any]:
     source, out = folder / "T.parquet", folder / "A.parquet"
     frame.write_parquet(source)
-    how: dict[str, Any] = {"engine": engine, "reading": AS_IT_IS, "seed": 3, "out": out}
+    how: dict[str, Any] = {"engine": engine, "reading": AS_IT_IS, "seed": seed, "out": out}
     drafts = {"out": out, "truth": folder / "F.csv", "published": folder / "P.parquet"}
     done = write_history_on_engine(source, pipeline_of({"step": steps}), drafts, **how)
     return pl.read_parquet(out), done
 
 
-def in_memory(frame: pl.DataFrame, steps: list[dict[str, Any]]) -> Any:
-    return tk.anonymize(tk.History(frame), pipeline={"step": steps}, seed=3)
-
-
-def check_alike(rows: list[Any], steps: list[dict[str, Any]], engine: str, folder: Path) -> None:
+def check_alike(frame: pl.DataFrame, steps: list[dict[str, Any]], engine: str, folder: Path, *, seed: int = 3) -> None:
     """Hold the release against the one in memory: all cells, the order, whose rows are whose, what is told."""
-    frame = history_of(rows)
     try:
-        here = in_memory(frame, steps)
+        here = tk.anonymize(tk.History(frame), pipeline={"step": steps}, seed=seed)
     except (InputError, PromiseBroken) as refused:
         with pytest.raises(type(refused)) as found:
-            written(frame, steps, engine, folder)
+            written(frame, steps, engine, folder, seed=seed)
         assert str(found.value).splitlines()[0] == str(refused).splitlines()[0]
         return
-    there, done = written(frame, steps, engine, folder)
+    there, done = written(frame, steps, engine, folder, seed=seed)
     assert there.equals(here.release.frame.select(there.columns))
     told = ("rows", "released", "made_up", "customers", "pseudonyms")
     assert {name: done.facts[name] for name in told} == {name: here.facts[name] for name in told}
@@ -62,7 +59,7 @@ def check_alike(rows: list[Any], steps: list[dict[str, Any]], engine: str, folde
 @MANY
 @given(ROWS, STEPS)
 def test_duckdb_adds_the_dummies_of_memory(tmp_path: Path, rows: list[Any], steps: tuple[dict[str, Any], ...]) -> None:
-    check_alike(rows, list(steps), "duckdb", tmp_path)
+    check_alike(history_of(rows), list(steps), "duckdb", tmp_path)
 
 
 @pytest.mark.xdist_group("postgres")
@@ -71,7 +68,7 @@ def test_duckdb_adds_the_dummies_of_memory(tmp_path: Path, rows: list[Any], step
 def test_postgres_adds_the_dummies_of_memory(
     postgres_engine: str, tmp_path: Path, rows: list[Any], steps: tuple[dict[str, Any], ...]
 ) -> None:
-    check_alike(rows, list(steps), postgres_engine, tmp_path)
+    check_alike(history_of(rows), list(steps), postgres_engine, tmp_path)
 
 
 MANY_ROWS = [
@@ -82,12 +79,12 @@ MANY_ROWS = [
 
 @pytest.mark.xdist_group("spark")
 def test_spark_adds_the_dummies_of_memory(spark_engine: str, tmp_path: Path) -> None:
-    check_alike(MANY_ROWS, [{"method": "dummies", "clusters": 2}], spark_engine, tmp_path)
+    check_alike(history_of(MANY_ROWS), [{"method": "dummies", "clusters": 2}], spark_engine, tmp_path)
 
 
 def test_dummies_in_pieces_are_those_in_one_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_history, "PIECE_ROWS", 5)
-    check_alike(MANY_ROWS, [{"method": "dummies", "clusters": 2}], "duckdb", tmp_path)
+    check_alike(history_of(MANY_ROWS), [{"method": "dummies", "clusters": 2}], "duckdb", tmp_path)
 
 
 def test_published_rows_stand_as_they_would_of_one_piece_and_one_number_is_drawn_for_each(
