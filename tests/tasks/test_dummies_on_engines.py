@@ -7,9 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from tests.tasks.test_history_on_engines import DAYS, MANY, ROWS, history_of
+from tests.tasks.test_history_on_engines import DAYS, history_of
 
 import tokumei as tk
 from tokumei.core.errors import InputError, PromiseBroken
@@ -19,13 +17,6 @@ from tokumei.engines.draws import drawn_numbers
 from tokumei.methods.pipeline import pipeline_of
 from tokumei.tasks import anonymize_history
 from tokumei.tasks.anonymize_history import write_history_on_engine
-
-STEP = st.fixed_dictionaries(
-    {"method": st.just("dummies"), "clusters": st.sampled_from([1, 2, "best"]), "smallest": st.sampled_from([1, 2])}
-)
-# Deletes without chance, so that both ways come to the same rows; the second dummies find rows made up before.
-DELETE = {"method": "delete", "price_deviations": 1.5, "most": 0.3}
-STEPS = st.tuples(STEP) | st.tuples(st.just(DELETE), STEP, STEP)
 
 
 def written(
@@ -56,30 +47,10 @@ def check_alike(frame: pl.DataFrame, steps: list[dict[str, Any]], engine: str, f
     assert published.sort(published.columns).equals(there.drop_nulls("customer").sort(published.columns))
 
 
-@MANY
-@given(ROWS, STEPS)
-def test_duckdb_adds_the_dummies_of_memory(tmp_path: Path, rows: list[Any], steps: tuple[dict[str, Any], ...]) -> None:
-    check_alike(history_of(rows), list(steps), "duckdb", tmp_path)
-
-
-@pytest.mark.xdist_group("postgres")
-@MANY
-@given(ROWS, STEPS)
-def test_postgres_adds_the_dummies_of_memory(
-    postgres_engine: str, tmp_path: Path, rows: list[Any], steps: tuple[dict[str, Any], ...]
-) -> None:
-    check_alike(history_of(rows), list(steps), postgres_engine, tmp_path)
-
-
 MANY_ROWS = [
     (who, DAYS[at % 4], item, 1.0 + at, 1 + at)
     for at, (who, item) in enumerate(zip("abcabcdd" * 2, ["22a", "22b", "31", "茶碗", "22a"] * 4, strict=False))
 ]
-
-
-@pytest.mark.xdist_group("spark")
-def test_spark_adds_the_dummies_of_memory(spark_engine: str, tmp_path: Path) -> None:
-    check_alike(history_of(MANY_ROWS), [{"method": "dummies", "clusters": 2}], spark_engine, tmp_path)
 
 
 def test_dummies_in_pieces_are_those_in_one_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,21 +110,6 @@ def test_a_dummy_is_changed_by_chance_of_its_own_and_moved_with_its_basket(tmp_p
     assert there["price"].n_unique() > 140
     days = there.group_by("customer", pl.col("date").dt.month().alias("month")).agg(pl.col("date").n_unique())
     assert days["date"].to_list() == [1] * 24
-
-
-@pytest.mark.xdist_group("postgres")
-def test_engines_agree_on_what_is_changed_after_dummies_and_after_other_changes(
-    postgres_engine: str, tmp_path: Path
-) -> None:
-    perturb = {"method": "perturb", "days": 9, "quantities": 0.4, "prices": 0.3}
-    apart = {**perturb, "whole_baskets": False}
-    steps = [perturb, {"method": "dummies", "smallest": 1}, perturb, {"method": "delete", "random": 0.2}, apart]
-    told = []
-    for name, engine in (("duckdb", "duckdb"), ("postgres", postgres_engine)):
-        (tmp_path / name).mkdir()
-        told.append(written(history_of([*MANY_ROWS, None, *MANY_ROWS]), steps, engine, tmp_path / name)[0])
-    assert told[0].equals(told[1])
-    assert told[0]["customer"].null_count() > 1
 
 
 def test_published_rows_of_a_run_that_was_broken_off_are_those_of_one_that_was_not(

@@ -245,21 +245,6 @@ def test_a_history_in_pieces_is_the_one_in_one_piece(tmp_path: Path, monkeypatch
     check_engine(some * 3, "duckdb", tmp_path)
 
 
-def test_deleting_by_rules_without_chance_is_as_in_memory(tmp_path: Path) -> None:
-    # Of four items one stands once, and the price 90 is more than one deviation from the mean.
-    rows = [("a", DAYS[0], "22a", 1.0, 1), ("b", DAYS[0], "22a", 90.0, 1), ("a", DAYS[1], "31", 2.0, 1)]
-    rows += [("b", DAYS[1], "22a", 2.0, 1)]
-    history_of(rows).write_parquet(tmp_path / "T.parquet")
-    step = {"method": "delete", "price_deviations": 1.0, "most": 1.0}
-    drafts = {"out": tmp_path / "A.parquet"}
-    how: dict[str, Any] = {"engine": "duckdb", "reading": AS_IT_IS, "out": tmp_path / "A.parquet", "seed": 1}
-    write_history_on_engine(tmp_path / "T.parquet", pipeline_of({"step": [step]}), drafts, **how)
-    there = pl.read_parquet(drafts["out"])
-    here = tk.anonymize(tk.History(tmp_path / "T.parquet"), pipeline={"step": [step]}, seed=1).release.frame
-    assert there["customer"].is_null().to_list() == [False, True, True, False]
-    assert there.drop("customer", "invoice").equals(here.drop("customer", "invoice"))
-
-
 @pytest.mark.parametrize("step", [{"method": "exchange-pseudonyms"}, {"method": "km-anonymity"}])
 def test_a_method_that_needs_rows_in_memory_is_refused_by_name(tmp_path: Path, step: dict[str, Any]) -> None:
     history_of([("a", DAYS[0], "22a", 1.0, 1)]).write_parquet(tmp_path / "T.parquet")

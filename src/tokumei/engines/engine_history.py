@@ -120,7 +120,7 @@ class EngineHistory:
         """Whether there is more than one invoice."""
         invoice = self.kept.invoice
         first, last = self.fetch(self.kept.aggregate(first=invoice.min(), last=invoice.max())).row(0)
-        return first != last
+        return bool(first != last)
 
     def cells(self, by: Sequence[str], items: pl.Series, *, counts_rows: bool) -> Cells:
         """Count the rows, or sum up the quantity, of each of the items that each unit has.

@@ -150,9 +150,7 @@ class LocalRows:
         """The rows that are not deleted."""
         date = pl.col("date")
         days = {"date": date.to_physical(), "first": date.dt.month_start().to_physical(), "period": period_of(date)}
-        row = pl.int_range(pl.len())
-        if self.n_kept < self.n_rows:
-            row = self.history.frame["customer"].is_not_null().arg_true().cast(pl.Int64)
+        row = self.history.frame["customer"].is_not_null().arg_true().cast(pl.Int64)
         return lazy(self.history.kept.lazy().with_columns(**days, row=row))
 
     def check_whole(self) -> None:

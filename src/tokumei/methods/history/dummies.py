@@ -57,11 +57,9 @@ class Dummies(StepAnywhere):
         """Add the dummy rows between the rows of their customers."""
         import narwhals as nw
 
-        n_of = {
-            by: rows.collect(rows.rows.group_by(*by).agg(n=nw.len()))
-            for by in (("customer",), ("item",), ("customer", "item"))
-        }
-        sets = ItemSets.of_pairs(n_of["customer", "item"].drop("n"))
+        pairs = rows.collect(rows.rows.group_by("customer", "item").agg(n=nw.len().cast(nw.Int64)))
+        n_of = {column: pairs.group_by(column).agg(pl.col("n").sum()) for column in ("customer", "item")}
+        sets = ItemSets.of_pairs(pairs.drop("n"))
         if len(sets.customers) == 0:
             return rows
         labels = self.assign(sets, seed=seed)
@@ -174,11 +172,9 @@ class Places:
     offset: Floats
 
     @classmethod
-    def drawn(
-        cls, missing: pl.DataFrame, n_of: Mapping[tuple[str, ...], pl.DataFrame], rng: np.random.Generator
-    ) -> Places:
+    def drawn(cls, missing: pl.DataFrame, n_of: Mapping[str, pl.DataFrame], rng: np.random.Generator) -> Places:
         """Draw the places of missing items, given how many rows each customer and each item has (`n`)."""
-        of_customer, of_item = (_drawn_below(missing, n_of[column,], column, rng) for column in ("customer", "item"))
+        of_customer, of_item = (_drawn_below(missing, n_of[column], column, rng) for column in ("customer", "item"))
         # Before or after with the same chance, so that neither the first nor the last row of an invoice must be real.
         offset = rng.choice([-0.5, 0.5], missing.height) * rng.random(missing.height)
         return cls(of_customer, of_item, offset)
