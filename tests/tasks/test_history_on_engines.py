@@ -342,13 +342,14 @@ def test_a_dry_run_says_passes_memory_and_time_and_writes_nothing(
     words = ["anonymize", "history", tmp_path / "T.parquet", "--engine", "duckdb", "--dry-run"]
     words += ["--out", tmp_path / "A.csv"]
     code, plan = tokumei_here(capsys, *words, "--method", "delete", "--set", "telling=0.1")
-    # To read, name, change and put together; items that stand once, prices, and six kinds of rows alike.
-    assert (code, plan["rows"], plan["passes"]) == (0, 10, 4 + 2 + 7)
+    # To read, look up months and invoices, change and put together; items that stand once, prices, and six kinds of rows
+    # alike.
+    assert (code, plan["rows"], plan["passes"]) == (0, 10, 5 + 2 + 7)
     assert plan["cpu_seconds"] > 0
     assert [one.name for one in tmp_path.iterdir()] == ["T.parquet"]
     code, plan = tokumei_here(capsys, *words, "--method", "dummies")
     # Customers are not counted before, whom time and memory follow.
-    assert (code, plan["passes"], plan["cpu_seconds"], plan["memory_gb"]) == (0, 4 + 8, None, None)
+    assert (code, plan["passes"], plan["cpu_seconds"], plan["memory_gb"]) == (0, 5 + 8, None, None)
     code, told = tokumei_here(capsys, *words, "--method", "km-anonymity")
     assert code == 2
     assert "the local engine, which km-anonymity needs; others have delete, dummies" in told["message"]

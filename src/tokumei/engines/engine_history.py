@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.progress import step
 from tokumei.data.history_columns import SCHEMA, check_none_absent
 from tokumei.engines.changing import CellChange
 from tokumei.engines.draws import CHANCE, chance_column, either, place, whole_number
@@ -259,10 +260,12 @@ class EngineHistory:
             shutil.rmtree(draft, ignore_errors=True)
             draft.mkdir()
             first = 0
-            for number in range(self.n_pieces):
-                rows = self.piece(number, first)
-                write_plain(rows, first, keys, draft / f"{number:06}.parquet")
-                first += rows.height
+            with step("writing changed rows", self.n_pieces) as bar:
+                for number in range(self.n_pieces):
+                    rows = self.piece(number, first)
+                    write_plain(rows, first, keys, draft / f"{number:06}.parquet")
+                    first += rows.height
+                    bar.advance()
             # Whole or not at all, so that a run that is broken off does not take a part for it.
             draft.replace(place)
         written = open_history(self.engine, replace(self.staged, folder=str(place)), self.folder)

@@ -260,9 +260,11 @@ def check_engine_can(pipeline: Pipeline) -> None:
             raise InputError.of(Text(form, what=part_name(method), names=names), option="engine")
         if isinstance(method, Perturb) and method.items:
             raise InputError.of("items=0 on an engine: exchanging items needs the local one", option="engine")
-        if isinstance(method, Pseudonyms) and method.risk_limit is not None:
+        if isinstance(method, Pseudonyms):
             method.check_options()
-            raise InputError.of("no risk limit on an engine: halving lives needs the local one", option="risk_limit")
+            if method.risk_limit is not None:
+                expected = "no risk limit on an engine: halving lives needs the local one"
+                raise InputError.of(expected, option="risk_limit")
 
 
 def keys_beside(pipeline: Pipeline, *, seed: int) -> list[str]:
@@ -286,7 +288,6 @@ def release_on_engine(pipeline: Pipeline, history: EngineHistory, *, seed: int) 
         months = history.fetch(history.kept.select("customer", "period").distinct())
         months = months.cast({"period": pl.Int32}).sort("customer", "period")
         if isinstance(last, Pseudonyms):
-            last.check_options()
             names, recipe = name_lives(last.lives(months), own), recipe_of(last, own)
         else:
             names, recipe = name_lives(whole_lives(months), own), recipe_for_the_whole_time(own)
