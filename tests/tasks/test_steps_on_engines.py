@@ -56,7 +56,7 @@ def of_kind(rows: list[Any], kind: str) -> pl.DataFrame:
     frame = history_of(rows)
     if kind == "weighed":
         return frame.with_columns(pl.col("quantity").cast(pl.Float64) / 8)
-    return frame.with_columns(invoice=None, time=None).cast(frame.schema) if kind == "plain" else frame  # type: ignore[arg-type]
+    return frame.with_columns(invoice=None, time=None).cast(frame.schema) if kind == "plain" else frame
 
 
 @MANY
