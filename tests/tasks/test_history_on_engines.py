@@ -342,7 +342,7 @@ def test_a_dry_run_says_passes_memory_and_time_and_writes_nothing(
     words = ["anonymize", "history", tmp_path / "T.parquet", "--engine", "duckdb", "--dry-run"]
     words += ["--out", tmp_path / "A.csv"]
     code, plan = tokumei_here(capsys, *words, "--method", "delete", "--set", "telling=0.1")
-    # To read, to look up months and invoices, to change, to put together; items that stand once, prices, and six kinds of
+    # To read, look months and invoices up, change, and put together; items that stand once, prices, and six kinds of
     # rows alike.
     assert (code, plan["rows"], plan["passes"]) == (0, 10, 5 + 2 + 7)
     assert plan["cpu_seconds"] > 0
