@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.philox import philox_number, philox_step
 
-from tokumei.engines.draws import DrawnBeside, drawn_numbers
+from tokumei.engines.draws import chance_beside, chance_column, drawn_numbers
 
 KEY = "0123456789abcdef0f1e2d3c4b5a6978"
 
@@ -25,14 +25,8 @@ def test_numbers_are_those_of_the_generator_wherever_a_run_begins(key: int, firs
     assert drawn.tolist() == [philox_number(key, row) for row in range(first, first + n)]
 
 
-def test_one_or_two_draws_of_a_key_are_halves_of_its_number() -> None:
-    drawn = DrawnBeside({KEY: 2, KEY[::-1]: 1})
-    frame = drawn.for_rows(5, 3)
-    assert frame.columns == drawn.row_columns == [*drawn.columns_of(KEY), *drawn.columns_of(KEY[::-1])]
-    numbers = [philox_number(int(KEY, 16), row) for row in range(5, 8)]
-    upper, lower, _ = frame.get_columns()
-    assert [(a << 32) + b for a, b in zip(upper, lower, strict=True)] == numbers
-
-
-def test_no_key_gives_no_column() -> None:
-    assert DrawnBeside().columns == DrawnBeside().for_rows(0, 4).columns == []
+def test_each_key_gives_a_column_of_the_upper_halves_of_its_numbers() -> None:
+    frame = chance_beside([KEY, KEY[::-1]], 5, 3)
+    assert frame.columns == [chance_column(KEY), chance_column(KEY[::-1])]
+    assert frame.to_series().to_list() == [philox_number(int(KEY, 16), row) >> 32 for row in range(5, 8)]
+    assert chance_beside([], 0, 4).columns == []

@@ -30,6 +30,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "counting": {"N_ROWS": 10_000},
     "describing": {"SHAPES": ((30, 20, 1.0),)},
     "dossiers": {"write_patients": 3_000},
+    "history_steps": {"N_ROWS": 3_000, "N_CUSTOMERS": 100, "FEW_ROWS": 2_000, "FEW_CUSTOMERS": 200},
     "jobs": {"write_arx_example": 1_000},
     "large_tables": {"write_hospital": 3_000, "write_employment": 3_000},
     "local_recoding": {"N_FEW": 1_000, "N_MANY": 5_000, "adult": lambda: None},

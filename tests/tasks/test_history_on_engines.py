@@ -1,4 +1,4 @@
-"""Histories anonymized on engines: every engine gives the bytes that plain Python gives, row by row."""
+"""Histories anonymized in memory and on engines: all give the bytes that plain Python gives, row by row."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ from tests.philox import philox_number
 
 import tokumei as tk
 from tokumei.core.errors import InputError
-from tokumei.core.seeds import key_of
+from tokumei.core.seeds import generator, key_of
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.data.files.released_histories import read_pseudonyms
 from tokumei.data.history_columns import SCHEMA
+from tokumei.engines import engine_history
 from tokumei.methods.history.delete import COMPARED, Delete
 from tokumei.methods.pipeline import pipeline_of, seed_of
 from tokumei.tasks import anonymize_history
@@ -155,27 +156,31 @@ def plain_release(frame: pl.DataFrame) -> list[tuple[Any, ...]]:
     rows: list[Row | None] = [None if row["customer"] is None else row for row in frame.iter_rows(named=True)]
     method = Delete(**{name: value for name, value in DELETE.items() if name != "method"})  # type: ignore[arg-type]
     rows = plain_perturb(plain_delete(rows, method, seed_of(SEED, 1)), seed_of(SEED, 2))
-    draw = key_of(seed_of(SEED, 3), "pseudonyms")
-    months = [row["date"].year * 12 + row["date"].month - 1 for row in rows if row]
-    prefix = "PP" if any(name.startswith("P") for name in frame["customer"].drop_nulls()) else "P"
+    there = [row for row in rows if row is not None]
+    first = min((month_of(row) for row in there), default=0)
+    prefix = "PP" if any(row["customer"].startswith("P") for row in there) else "P"
+    lives = sorted({(row["customer"], (month_of(row) - first) // 2) for row in there})
+    numbers = generator(seed_of(SEED, 3), "pseudonyms").permutation(len(lives)) + 1
+    width = len(str(len(lives)))
+    names = {life: f"{prefix}{number:0{width}d}" for life, number in zip(lives, numbers.tolist(), strict=True)}
+    n_invoices = len({row["invoice"] for row in there})
     released: list[tuple[Any, ...]] = []
     for row in rows:
         if row is None:
             released.append((None,) * len(SCHEMA))
             continue
-        since = row["date"].year * 12 + row["date"].month - 1 - min(months)
-        text = f"{draw}{since - since % 2} {row['customer']}"
-        name = prefix + hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:20]
-        released.append(
-            tuple({**row, "customer": name, "invoice": invoice_name(row, name, frame)}[role] for role in SCHEMA)
-        )
+        name = names[row["customer"], (month_of(row) - first) // 2]
+        invoice = row["invoice"] if n_invoices == 1 else invoice_name(row, name)
+        released.append(tuple({**row, "customer": name, "invoice": invoice}[role] for role in SCHEMA))
     return released
 
 
-def invoice_name(row: Row, pseudonym: str, frame: pl.DataFrame) -> str:
-    """Name an invoice anew under its pseudonym, unless there is only one."""
-    if frame["invoice"].drop_nulls().n_unique() == 1:
-        return str(row["invoice"])
+def month_of(row: Row) -> int:
+    return int(row["date"].year * 12 + row["date"].month - 1)
+
+
+def invoice_name(row: Row, pseudonym: str) -> str:
+    """Name an invoice anew under its pseudonym."""
     text = f"{key_of(seed_of(SEED, 3), 'invoices')}{pseudonym} {row['invoice']}"
     return "B" + hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:20]
 
@@ -190,6 +195,8 @@ def check_engine(rows: list[Any], engine: str, folder: Path) -> None:
     pipeline = pipeline_of({"step": STEPS})
     done = write_history_on_engine(source, pipeline, drafts, out=folder / "A.parquet", **how)
     expected = plain_release(frame)
+    here = tk.anonymize(tk.History(frame), pipeline={"step": STEPS}, seed=SEED).release
+    assert here.frame.rows() == expected
     written = pl.read_parquet(drafts["out"])
     roles = [role for role in SCHEMA if role in written.columns]
     assert [tuple(row) for row in written.select(roles).rows()] == [
@@ -199,7 +206,6 @@ def check_engine(rows: list[Any], engine: str, folder: Path) -> None:
     order = sorted(range(len(rows)), key=lambda at: (draw(at), at))
     shown = [expected[at] for at in order if expected[at][0] is not None]
     assert pl.read_parquet(drafts["published"])["customer"].to_list() == [row[0] for row in shown]
-    # Names of the truth are given by the engine, and those of rows here.
     owners = {
         (row["customer"], row["date"].year * 12 + row["date"].month - 1, name)
         for row, name in zip(frame.iter_rows(named=True), written["customer"], strict=True)
@@ -234,24 +240,9 @@ def test_spark_on_random_histories_gives_the_bytes_of_plain_python(
 
 
 def test_a_history_in_pieces_is_the_one_in_one_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(anonymize_history, "PIECE_ROWS", 3)
+    monkeypatch.setattr(engine_history, "PIECE_ROWS", 3)
     some = [("a", DAYS[1], "22a", 1.95, 5), None, ("b", DAYS[1], "31", 2.5, 1), ("a", DAYS[2], "22b", 1.0, 12)]
     check_engine(some * 3, "duckdb", tmp_path)
-
-
-def test_deleting_by_rules_without_chance_is_as_in_memory(tmp_path: Path) -> None:
-    # Of four items one stands once, and the price 90 is more than one deviation from the mean.
-    rows = [("a", DAYS[0], "22a", 1.0, 1), ("b", DAYS[0], "22a", 90.0, 1), ("a", DAYS[1], "31", 2.0, 1)]
-    rows += [("b", DAYS[1], "22a", 2.0, 1)]
-    history_of(rows).write_parquet(tmp_path / "T.parquet")
-    step = {"method": "delete", "price_deviations": 1.0, "most": 1.0}
-    drafts = {"out": tmp_path / "A.parquet"}
-    how: dict[str, Any] = {"engine": "duckdb", "reading": AS_IT_IS, "out": tmp_path / "A.parquet", "seed": 1}
-    write_history_on_engine(tmp_path / "T.parquet", pipeline_of({"step": [step]}), drafts, **how)
-    there = pl.read_parquet(drafts["out"])
-    here = tk.anonymize(tk.History(tmp_path / "T.parquet"), pipeline={"step": [step]}, seed=1).release.frame
-    assert there["customer"].is_null().to_list() == [False, True, True, False]
-    assert there.drop("customer", "invoice").equals(here.drop("customer", "invoice"))
 
 
 @pytest.mark.parametrize("step", [{"method": "exchange-pseudonyms"}, {"method": "km-anonymity"}])
@@ -271,16 +262,17 @@ from pathlib import Path
 from tokumei.methods.pipeline import pipeline_of
 from tokumei.data.files.released_histories import read_pseudonyms
 from tokumei.data.files.reading import AS_IT_IS
+from tokumei.engines import engine_history
+from tokumei.methods.history import on_engine
 from tokumei.tasks import anonymize_history
-from tokumei.tasks.long_work import resumable
-anonymize_history.PIECE_ROWS = 10
+engine_history.PIECE_ROWS = 10
 folder = Path(sys.argv[1])
-as_history_columns = anonymize_history.as_history_columns
+under_names = on_engine.under_names
 def killed(*given):
     if len(list(folder.glob(".tokumei-*/piece-*.arrow"))) == 3:
         os.kill(os.getpid(), signal.SIGKILL)
-    return as_history_columns(*given)
-anonymize_history.as_history_columns = killed
+    return under_names(*given)
+on_engine.under_names = killed
 steps = pipeline_of({"step": [{"method": "delete", "random": 0.3}, {"method": "pseudonyms"}]})
 anonymize_history.write_history_on_engine(folder / "T.parquet", steps, {"out": folder / "A.parquet"},
     out=folder / "A.parquet", engine="duckdb", reading=AS_IT_IS)
@@ -301,7 +293,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(
     assert folder.stat().st_mode & 0o077 == 0
     seed = int((folder / "seed").read_text())
     kept: dict[str, int] = {}
-    monkeypatch.setattr(anonymize_history, "PIECE_ROWS", 10)
+    monkeypatch.setattr(engine_history, "PIECE_ROWS", 10)
     scan = anonymize_history._scan
 
     def noting(parts: list[Path]) -> pl.LazyFrame:
@@ -320,7 +312,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(
     assert len(kept) == 90
     assert done.facts["seed"] == seed
     assert not list(tmp_path.glob(".tokumei-*"))
-    monkeypatch.setattr(anonymize_history, "PIECE_ROWS", 1_000)
+    monkeypatch.setattr(engine_history, "PIECE_ROWS", 1_000)
     again = tmp_path / "again.parquet"
     write_history_on_engine(tmp_path / "T.parquet", steps, {"out": again}, out=again, seed=seed, **how)
     assert pl.read_parquet(again).equals(pl.read_parquet(tmp_path / "A.parquet"))
@@ -350,13 +342,14 @@ def test_a_dry_run_says_passes_memory_and_time_and_writes_nothing(
     words = ["anonymize", "history", tmp_path / "T.parquet", "--engine", "duckdb", "--dry-run"]
     words += ["--out", tmp_path / "A.csv"]
     code, plan = tokumei_here(capsys, *words, "--method", "delete", "--set", "telling=0.1")
-    # To read, name, change and put together; items that stand once, prices, and six kinds of rows alike.
-    assert (code, plan["rows"], plan["passes"]) == (0, 10, 4 + 2 + 7)
+    # To read, look months and invoices up, change, and put together; items that stand once, prices, and six kinds of
+    # rows alike.
+    assert (code, plan["rows"], plan["passes"]) == (0, 10, 5 + 2 + 7)
     assert plan["cpu_seconds"] > 0
     assert [one.name for one in tmp_path.iterdir()] == ["T.parquet"]
     code, plan = tokumei_here(capsys, *words, "--method", "dummies")
     # Customers are not counted before, whom time and memory follow.
-    assert (code, plan["passes"], plan["cpu_seconds"], plan["memory_gb"]) == (0, 4 + 8, None, None)
+    assert (code, plan["passes"], plan["cpu_seconds"], plan["memory_gb"]) == (0, 5 + 8, None, None)
     code, told = tokumei_here(capsys, *words, "--method", "km-anonymity")
     assert code == 2
     assert "the local engine, which km-anonymity needs; others have delete, dummies" in told["message"]

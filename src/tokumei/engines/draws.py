@@ -6,16 +6,17 @@ microsecond. Neither the order of rows, nor how they are divided, nor the engine
 
 Whole numbers stay below 2⁶³ and floats are computed in one order, so that results agree to the last bit.
 
-Of histories, numbers stand beside the rows. They are drawn here as the rows are read, so that an engine reads a column
-where it would compute a digest. The generator counts (Philox, by Salmon, Moraes, Dror and Shaw, 2011): any run of rows
-is drawn without those before it, and however the rows are divided each gets the same numbers.
+What steps draw for the rows of a history is drawn here, in memory and for engines alike: as rows are changed piece by
+piece, or beforehand, so that an engine reads a column where it would compute a digest. The generator counts (Philox, by
+Salmon, Moraes, Dror and Shaw, 2011): any run of rows is drawn without those before it, and however the rows are divided
+each gets the same numbers.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -90,13 +91,6 @@ def digest(key: str, *named_by: EngineValue) -> EngineValue:
     return _md5()(text)
 
 
-def drawn_name(prefix: str, n_digits: int, key: str, *named_by: EngineValue) -> EngineValue:
-    """Return a name of so many hexadecimal digits after a prefix."""
-    import ibis
-
-    return ibis.literal(prefix) + digest(key, *named_by).substr(0, n_digits)
-
-
 def number(value: float) -> EngineValue:
     """Return a float that no engine takes for a decimal."""
     import ibis
@@ -116,26 +110,6 @@ def either(condition: EngineValue, then: EngineValue, otherwise: EngineValue) ->
     import ibis
 
     return ibis.ifelse(condition, then, otherwise)
-
-
-def rounded(value: EngineValue, per_unit: int = 1) -> EngineValue:
-    """Round a float to so many parts of a unit, halves up: engines disagree on what `round` does with halves."""
-    whole = (value * number(per_unit) + number(0.5)).floor().cast("float64")
-    return whole if per_unit == 1 else whole / number(per_unit)
-
-
-def at_least(value: EngineValue, least: EngineValue) -> EngineValue:
-    """Cut a value at its lower end."""
-    import ibis
-
-    return ibis.greatest(value, least)
-
-
-def between(value: EngineValue, least: EngineValue, most: EngineValue) -> EngineValue:
-    """Cut a value at two ends."""
-    import ibis
-
-    return ibis.least(at_least(value, least), most)
 
 
 def place(group: EngineValue | Sequence[str] | str | None, order: Sequence[EngineValue | str]) -> EngineValue:
@@ -177,8 +151,6 @@ def once_each(rows: pl.DataFrame, compute: Callable[[pl.DataFrame], pl.DataFrame
 
 # Numbers of 64 bits that the generator gives at each step of its counter; of each the halves are two draws.
 A_STEP = 4
-# The column of what a basket has in common.
-BASKET = "drawn_basket"
 
 
 def drawn_numbers(key: str, first: int, n: int) -> npt.NDArray[np.uint64]:
@@ -193,45 +165,29 @@ def drawn_numbers(key: str, first: int, n: int) -> npt.NDArray[np.uint64]:
     return numbers
 
 
-@dataclass(frozen=True)
-class DrawnBeside:
-    """What is drawn for the rows of a history before any of them is changed."""
+def drawn_alike(key: str, *columns: pl.Series) -> pl.Series:
+    """Draw a number below 2³² for each row, the same for rows that agree on the columns; text and whole numbers.
 
-    # How many numbers from 0 to 2³² − 1 of each row, one or two, by their key.
-    of_rows: Mapping[str, int] = field(default_factory=dict)
-    # The key of one that all that a customer bought on a day has in common; none where it is empty.
-    basket_key: str = ""
+    >>> drawn_alike("", pl.Series(["abc", None, "abc"])).to_list() == [0x90015098, None, 0x90015098]
+    True
+    """
 
-    @property
-    def row_columns(self) -> list[str]:
-        """The columns of what is drawn for each row."""
-        return [name for key in self.of_rows for name in self.columns_of(key)]
+    def draw(distinct: pl.DataFrame) -> pl.DataFrame:
+        return digests_here(key, *distinct).str.head(DIGITS).str.to_integer(base=16, dtype=pl.Int64).to_frame("drawn")
 
-    @property
-    def columns(self) -> list[str]:
-        """All columns that stand beside the rows."""
-        return [*self.row_columns, *([BASKET] if self.basket_key else [])]
+    return once_each(pl.DataFrame([one.rename(f"{at}") for at, one in enumerate(columns)]), draw)["drawn"]
 
-    def columns_of(self, key: str) -> list[str]:
-        """Name the columns of one key."""
-        return [f"drawn_{key[:16]}_{at}" for at in range(self.of_rows[key])]
 
-    def for_rows(self, first: int, n: int) -> pl.DataFrame:
-        """Draw for a run of rows, from a number of a row on."""
-        columns: dict[str, npt.NDArray[np.uint64]] = {}
-        for key in self.of_rows:
-            numbers = drawn_numbers(key, first, n)
-            halves = (numbers >> np.uint64(BITS), numbers & np.uint64(2**BITS - 1))
-            columns |= dict(zip(self.columns_of(key), halves, strict=False))
-        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.UInt64)).cast(pl.UInt32)
+# How the columns of numbers that stand beside rows begin.
+CHANCE = "drawn_"
 
-    def added_to(self, rows: pl.DataFrame, first: int) -> pl.DataFrame:
-        """Add what is drawn to rows from a number on, of customers and dates as whole numbers."""
-        rows = rows.hstack(self.for_rows(first, rows.height))
-        if not self.basket_key:
-            return rows
-        return rows.hstack(once_each(rows.select("date", "customer"), self._for_baskets))
 
-    def _for_baskets(self, baskets: pl.DataFrame) -> pl.DataFrame:
-        digits = digests_here(self.basket_key, baskets["date"], baskets["customer"]).str.head(DIGITS)
-        return digits.str.to_integer(base=16, dtype=pl.UInt32).alias(BASKET).to_frame()
+def chance_beside(keys: Sequence[str], first: int, n: int) -> pl.DataFrame:
+    """Draw a number below 2³² by each key for a run of rows, in columns named by `chance_column`."""
+    drawn = {chance_column(key): drawn_numbers(key, first, n) >> np.uint64(BITS) for key in keys}
+    return pl.DataFrame(drawn, schema=dict.fromkeys(drawn, pl.UInt64)).cast(pl.UInt32)
+
+
+def chance_column(key: str) -> str:
+    """Name the column of what is drawn by a key."""
+    return CHANCE + key[:16]

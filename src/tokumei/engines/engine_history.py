@@ -6,6 +6,7 @@ import datetime
 import hashlib
 import math
 import secrets
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,14 +17,17 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.core.seeds import key_of
+from tokumei.core.progress import step
 from tokumei.data.history_columns import SCHEMA, check_none_absent
-from tokumei.engines.draws import BASKET, Draws, either, place, whole_number
-from tokumei.engines.history_rows import Cells, Frame, Matrix, lazy, matrix_of
-from tokumei.engines.staging import Staged
+from tokumei.engines.changing import CellChange
+from tokumei.engines.draws import CHANCE, chance_column, either, place, whole_number
+from tokumei.engines.history_rows import Cells, Frame, Ints, Matrix, lazy, matrix_of
+from tokumei.engines.staging import Staged, as_history_columns, write_plain
 
 # Columns that a row loses when it is deleted; what tells its place stays.
 CELLS = ("customer", "invoice", "date", "time", "item", "price", "quantity", "period", "first", "last")
+# Rows that are fetched at once.
+PIECE_ROWS = 4_000_000
 # A histogram of so many bits at once finds where to cut.
 CUT_BITS = 16
 # Cells of units and items that are in memory at once.
@@ -41,15 +45,18 @@ class EngineHistory:
     folder: Path
     # Rows have numbers below it, not all of which stand for a row once some were made up.
     n_numbers: int
-    # Whether no row is deleted, which spares looking at customers where nothing else asks for them.
-    is_complete: bool
+    # Changes of cells, made as rows are fetched.
+    pending: tuple[CellChange, ...] = ()
+    # How often changed rows were written for a step to look at.
+    n_settled: int = 0
     # What steps decided on their way, to be told with the release.
     found: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def kept(self) -> Any:
         """The rows that are not deleted."""
-        return self.table if self.is_complete else self.table.filter(self.table.customer.notnull())
+        # Customers are looked at only where some are missing, since often nothing else asks for them.
+        return self.table if self.n_kept == self.n_rows else self.table.filter(self.table.customer.notnull())
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -110,6 +117,12 @@ class EngineHistory:
         found = self.kept.select(by, column).distinct()
         return self.fetch(found.group_by(by).aggregate(n=lambda some: some.count()))
 
+    def has_many_invoices(self) -> bool:
+        """Whether there is more than one invoice."""
+        invoice = self.kept.invoice
+        first, last = self.fetch(self.kept.aggregate(first=invoice.min(), last=invoice.max())).row(0)
+        return bool(first != last)
+
     def cells(self, by: Sequence[str], items: pl.Series, *, counts_rows: bool) -> Cells:
         """Count the rows, or sum up the quantity, of each of the items that each unit has.
 
@@ -147,17 +160,6 @@ class EngineHistory:
         shape = int(units.max(initial=-1)) + 1, n_items
         return matrix_of(units, cells["number"].to_numpy(), cells["total"].to_numpy(), shape)
 
-    def draws(self, seed: int, *purpose: str) -> Draws:
-        """Return what is drawn for each row for a purpose, as it stands beside the rows."""
-        return Draws(tuple(self.table[name] for name in self.staged.drawn.columns_of(key_of(seed, *purpose))))
-
-    def basket_draws(self, seed: int, *purpose: str) -> Draws:
-        """Draw alike for all that a customer bought on a day: as it stands beside the rows, or else on the engine."""
-        key = key_of(seed, *purpose)
-        if key == self.staged.drawn.basket_key:
-            return Draws((self.table[BASKET],))
-        return Draws.of(self.engine, key, self.table.date, self.table.customer)
-
     def keep(self, name: str, expression: Any) -> Any:
         """Compute something once and keep it, beside the work or on the engine."""
         return self.engine.keep(expression, self.folder / name)
@@ -173,12 +175,101 @@ class EngineHistory:
         found: pl.DataFrame = self.engine.fetch(expression)
         return found
 
-    def without(self, gone: Any) -> EngineHistory:
-        """Delete the rows that a table names: missing in every column, in their place."""
-        marks = gone.select(gone_row=gone.row)
+    def with_chance(self, key: str) -> Frame:
+        """Return the rows with what was drawn for them by a key when they were written."""
+        return lazy(self.kept.mutate(chance=self.kept[chance_column(key)]))
+
+    def computed(self, name: str, frame: Frame) -> Frame:
+        """Compute a frame once and keep it."""
+        return lazy(self.keep(name, frame.to_native()))
+
+    def first(self, frame: Frame, orders: Mapping[str, int], n: int) -> Frame:
+        """Find where to cut, without sorting."""
+        return lazy(first_rows(self, frame.to_native(), orders, n))
+
+    def without(self, gone: Frame, n: int) -> EngineHistory:
+        """Delete the rows that a frame names: missing in every column, in their place."""
+        named = gone.to_native()
+        marks = named.select(gone_row=named.row)
         joined = self.table.left_join(marks, self.table.row == marks.gone_row)
         cells = {name: either(joined.gone_row.notnull(), None, joined[name]) for name in CELLS}
-        return replace(self, table=joined.mutate(**cells).drop("gone_row"), is_complete=False)
+        staged = replace(self.staged, n_kept=self.n_kept - n)
+        return replace(self, table=joined.mutate(**cells).drop("gone_row"), staged=staged)
+
+    def mapped(self, change: CellChange) -> EngineHistory:
+        """Change cells as rows are fetched."""
+        return replace(self, pending=(*self.pending, change))
+
+    def with_copies(self, copies: Frame, before: Ints, within: Ints) -> EngineHistory:
+        """Add rows between the others, which get other numbers in the same order."""
+        # So many numbers for each row and the copies before it, the last of them its own: no row waits for another's.
+        width = int(within.max()) + 2
+        placed = pl.DataFrame({"copy": np.arange(len(before)), "number": before * width + within})
+        numbers = self.given(f"copies-{self.n_rows}", placed)
+        told = copies.to_native()
+        numbered = told.inner_join(numbers, told["copy"] == numbers["copy"])
+        named = numbered.select("beside", "like", number_of="number", its_item="item")
+        theirs = self.kept.select(like_row="row", its_price="price", its_quantity="quantity")
+        priced = named.inner_join(theirs, named["like"] == theirs.like_row)
+        joined = self.kept.inner_join(priced, self.kept.row == priced.beside)
+        cells = {"item": joined.its_item, "price": joined.its_price, "quantity": joined.its_quantity}
+        made = joined.mutate(row=joined.number_of, **cells).select("row", *CELLS)
+        rows = self.table.mutate(row=self.table.row * whole_number(width) + whole_number(width - 1))
+        table = rows.select("row", *CELLS).union(self.keep(f"copies-{self.n_rows}", made))
+        n = len(before)
+        staged = replace(self.staged, n_rows=self.n_rows + n, n_kept=self.n_kept + n)
+        return replace(self, table=table, staged=staged, n_numbers=(self.n_numbers + 1) * width)
+
+    def with_found(self, found: Mapping[str, Any]) -> EngineHistory:
+        """Note what a step decided."""
+        return replace(self, found={**self.found, **found})
+
+    @property
+    def n_pieces(self) -> int:
+        """In how many pieces the rows are fetched."""
+        return max(1, -(-self.n_numbers // self._piece_width))
+
+    @property
+    def _piece_width(self) -> int:
+        # About as many rows in each piece, also where not every number is a row's.
+        return max(1, PIECE_ROWS * self.n_numbers // max(1, self.n_rows))
+
+    def piece(self, number: int, first: int) -> pl.DataFrame:
+        """Fetch a piece of the rows in their order, as they are after all changes, in the columns of a history.
+
+        first: how many rows stand before it.
+        """
+        start, table = number * self._piece_width, self.table
+        is_here = (table.row >= whole_number(start)) & (table.row < whole_number(start + self._piece_width))
+        rows = self.fetch(table.filter(is_here).select("row", *self.roles)).sort("row")
+        frame = as_history_columns(rows, self.roles, is_whole=self.staged.is_whole)
+        for change in self.pending:
+            frame = change(frame, first)
+        return frame
+
+    def settled(self, keys: Sequence[str] = ()) -> EngineHistory:
+        """Return the history with all changes made and numbers drawn by keys, for a step to look at.
+
+        Unless it is so already, the rows are written once more, piece after piece.
+        """
+        if not self.pending and {chance_column(key) for key in keys} <= set(self.table.columns):
+            return self
+        place = self.folder / f"settled-{self.n_settled}"
+        if not place.exists():
+            draft = place.with_suffix(".draft")
+            shutil.rmtree(draft, ignore_errors=True)
+            draft.mkdir()
+            first = 0
+            with step("writing changed rows", self.n_pieces) as bar:
+                for number in range(self.n_pieces):
+                    rows = self.piece(number, first)
+                    write_plain(rows, first, keys, draft / f"{number:06}.parquet")
+                    first += rows.height
+                    bar.advance()
+            # Whole or not at all, so that a run that is broken off does not take a part for it.
+            draft.replace(place)
+        written = open_history(self.engine, replace(self.staged, folder=str(place)), self.folder)
+        return replace(written, found=self.found, n_settled=self.n_settled + 1)
 
     def check_has(self, columns: Sequence[str], who: str, without: Mapping[str, str] | None = None) -> None:
         """Refuse work that needs a column which the history does not have."""
@@ -194,9 +285,10 @@ def open_history(engine: Any, staged: Staged, folder: Path) -> EngineHistory:
         # Where times stand in the dates, a block of midnights has none.
         is_filled = table.customer.notnull() & table.time.isnull()
         table = table.mutate(time=either(is_filled, whole_number(0), table.time))
-    # Products of draws need all 64 bits.
-    table = table.mutate(**{name: table[name].cast("int64") for name in staged.drawn.columns})
-    return EngineHistory(engine, table, staged, folder, staged.n_rows, staged.n_kept == staged.n_rows)
+    # Bits are counted in numbers of 64.
+    chances = [name for name in table.columns if name.startswith(CHANCE)]
+    table = table.mutate(**{name: table[name].cast("int64") for name in chances})
+    return EngineHistory(engine, table, staged, folder, staged.n_rows)
 
 
 def open_in_place(engine: Any, source: Path | str, folder: Path) -> EngineHistory | None:
@@ -236,7 +328,7 @@ def open_in_place(engine: Any, source: Path | str, folder: Path) -> EngineHistor
     left_out = tuple(name for name in schema if name not in SCHEMA)
     is_whole = schema.get("quantity") != pl.Float64()
     staged = Staged(str(folder), str(source), int(found["n"]), n_kept, present, is_whole, left_out)
-    return EngineHistory(engine, table, staged, folder, staged.n_rows, n_kept == staged.n_rows)
+    return EngineHistory(engine, table, staged, folder, staged.n_rows)
 
 
 def first_rows(history: EngineHistory, candidates: Any, orders: Mapping[str, int], n: int) -> Any:

@@ -150,7 +150,8 @@ class LocalRows:
         """The rows that are not deleted."""
         date = pl.col("date")
         days = {"date": date.to_physical(), "first": date.dt.month_start().to_physical(), "period": period_of(date)}
-        return lazy(self.history.kept.lazy().with_columns(**days, row=pl.int_range(pl.len())))
+        row = self.history.frame["customer"].is_not_null().arg_true().cast(pl.Int64)
+        return lazy(self.history.kept.lazy().with_columns(**days, row=row))
 
     def check_whole(self) -> None:
         """Sum up in one order alone."""

@@ -8,8 +8,8 @@ file. What cannot be read is refused with its line, as in memory.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from tokumei.data.files.histories import (
     refuse_ranges,
 )
 from tokumei.data.files.reading import Reading
-from tokumei.data.history import free_prefix, period_of
+from tokumei.data.history import period_of
 from tokumei.data.history_columns import (
     EXPECTED,
     SCHEMA,
@@ -40,12 +40,10 @@ from tokumei.data.history_columns import (
     read_columns_of_history,
     written_amounts,
 )
-from tokumei.engines.draws import DrawnBeside
+from tokumei.engines.draws import chance_beside
 
 BLOCK_ROWS = 1_000_000
 FACTS = "facts.json"
-# What new names begin with, where no old one does.
-PREFIXES = {"customer": "P", "invoice": "B"}
 READERS = {"original": read_history, "release": read_released_history, "knowledge": read_known_history}
 
 
@@ -63,12 +61,6 @@ class Staged:
     # Whether all quantities are whole numbers.
     is_whole: bool
     left_out: tuple[str, ...]
-    # What is drawn for rows, and stands beside them.
-    drawn: DrawnBeside = field(default_factory=DrawnBeside)
-    # Letters that no customer, and no invoice, begins with.
-    free_prefixes: Mapping[str, str] = field(default_factory=dict)
-    # Whether there is one invoice at most.
-    is_one_invoice: bool = False
 
 
 def stage_history(
@@ -77,19 +69,18 @@ def stage_history(
     folder: Path,
     *,
     kind: str = "original",
-    drawn: DrawnBeside | None = None,
+    keys: Sequence[str] = (),
 ) -> Staged:
     """Read a history in blocks and write its rows to a folder; what lies there complete is taken as it is.
 
-    drawn: what is to be drawn for the rows, and to stand beside them.
+    keys: by which numbers are drawn that stand beside the rows.
     """
     if (folder / FACTS).exists():
         facts = json.loads((folder / FACTS).read_text())
         lists = {name: tuple(facts[name]) for name in ("roles", "left_out")}
-        return Staged(**{**facts, **lists, "drawn": DrawnBeside(**facts["drawn"])})
+        return Staged(**{**facts, **lists})
     folder.mkdir(exist_ok=True)
-    drawn = drawn or DrawnBeside()
-    counted = _Counted({}, drawn)
+    counted = _Counted({}, keys)
     with step(f"reading {Path(source).name}"):
         try:
             left_out = counted.take_all(source, reading, folder, kind)
@@ -100,7 +91,7 @@ def stage_history(
             amounts = _amounts(source, reading, kind)
             if not amounts:
                 raise
-            counted = _Counted(amounts, drawn)
+            counted = _Counted(amounts, keys)
             left_out = counted.take_all(source, reading, folder, kind)
     staged = Staged(
         folder=str(folder),
@@ -110,9 +101,6 @@ def stage_history(
         roles=counted.roles(source),
         is_whole=counted.is_whole,
         left_out=left_out,
-        drawn=drawn,
-        free_prefixes=counted.free_prefixes,
-        is_one_invoice=len(counted.invoices) <= 1,
     )
     # Whole or not at all: it says that the rows beside it are complete.
     write_text(folder / FACTS, json.dumps(asdict(staged)))
@@ -122,26 +110,22 @@ def stage_history(
 class _Counted:
     """Counts what is only known of all blocks together."""
 
-    def __init__(self, amounts: Mapping[str, pl.DataFrame], drawn: DrawnBeside) -> None:
+    def __init__(self, amounts: Mapping[str, pl.DataFrame], keys: Sequence[str]) -> None:
         """Take what the texts of prices and quantities stand for, where they are no plain numbers."""
-        self.amounts, self.drawn = amounts, drawn
+        self.amounts, self.keys = amounts, keys
         self.n_rows = self.n_kept = 0
         self.is_whole = True
         self.filled: dict[str, int] = dict.fromkeys(SCHEMA, 0)
         # Times that stand in the column of dates may all be midnight in a block.
         self.has_own_times = True
         self.found: tuple[str, ...] = tuple(SCHEMA)
-        self.free_prefixes = dict(PREFIXES)
-        # The first and the last in their order.
-        self.invoices: set[str] = set()
 
     def take_all(self, source: Path | str, reading: Reading, folder: Path, kind: str) -> tuple[str, ...]:
         left_out: tuple[str, ...] = ()
         for number, (block, names) in enumerate(self._blocks(source, reading, kind)):
             left_out = names
             self._count(block)
-            plain = self.drawn.added_to(_plain(block, self.n_rows), self.n_rows)
-            plain.write_parquet(folder / f"{number:06}.parquet", compression="lz4")
+            write_plain(block, self.n_rows, self.keys, folder / f"{number:06}.parquet")
             self.n_rows += block.height
         return left_out
 
@@ -161,12 +145,6 @@ class _Counted:
         for role in SCHEMA:
             self.filled[role] += block.height - block[role].null_count()
         self.is_whole &= not block.schema["quantity"].is_float()
-        for column, prefix in self.free_prefixes.items():
-            self.free_prefixes[column] = free_prefix(prefix, block[column])
-        invoices = block["invoice"].drop_nulls()
-        if len(invoices):
-            names = [*self.invoices, str(invoices.min()), str(invoices.max())]
-            self.invoices = {min(names), max(names)}
 
     def _blocks(
         self, source: Path | str, reading: Reading, kind: str
@@ -230,9 +208,9 @@ class _LineOf:
         return self.first + row
 
 
-def _plain(block: pl.DataFrame, first: int) -> pl.DataFrame:
-    """Return a block as whole numbers, floats and text, with numbered rows."""
-    return block.select(
+def write_plain(rows: pl.DataFrame, first: int, keys: Sequence[str], file: Path) -> None:
+    """Write rows as whole numbers, floats and text, numbered from a place on, with what is drawn for them."""
+    plain = rows.select(
         pl.int_range(first, first + pl.len(), dtype=pl.Int64).alias("row"),
         "customer",
         "invoice",
@@ -241,11 +219,13 @@ def _plain(block: pl.DataFrame, first: int) -> pl.DataFrame:
         "item",
         "price",
         pl.col("quantity").cast(pl.Float64),
-    ).hstack(_months(block["date"]))
+    )
+    beside = (months_of(rows["date"]), chance_beside(keys, first, rows.height))
+    plain.hstack([column for frame in beside for column in frame]).write_parquet(file, compression="lz4")
 
 
-def _months(dates: pl.Series) -> pl.DataFrame:
-    """Return the month of each date, and the first and last day of it."""
+def months_of(dates: pl.Series) -> pl.DataFrame:
+    """Return the `period` of each date, and the `first` and `last` day of its month."""
     numbers = dates.cast(pl.Int32)
     # Looked up by the day: to take dates apart costs more than all the rest.
     least, most = ((0 if end is None else int(end)) for end in (numbers.min(), numbers.max()))  # type: ignore[arg-type]
@@ -259,7 +239,9 @@ def _months(dates: pl.Series) -> pl.DataFrame:
     return months.select(pl.all().gather(numbers - least))
 
 
-def as_history_columns(frame: pl.DataFrame, roles: tuple[str, ...]) -> pl.DataFrame:
-    """Restore the types of a history in rows of an engine."""
-    kinds: dict[str, Any] = {"date": pl.col("date").cast(pl.Int32).cast(pl.Date), "time": pl.col("time").cast(pl.Time)}
-    return frame.select(kinds.get(role, pl.col(role)) for role in roles)
+def as_history_columns(rows: pl.DataFrame, roles: tuple[str, ...], *, is_whole: bool) -> pl.DataFrame:
+    """Restore the columns of a history in rows of an engine; one that it does not have is missing."""
+    cells = {role: pl.col(role) if role in roles else pl.lit(None) for role in SCHEMA}
+    cells["date"] = cells["date"].cast(pl.Int32)
+    kinds = {**SCHEMA, **({} if is_whole else {"quantity": pl.Float64()})}
+    return rows.select(cells[role].cast(kind).alias(role) for role, kind in kinds.items())

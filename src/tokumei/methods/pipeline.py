@@ -29,7 +29,13 @@ from tokumei.core.seeds import LARGEST_SEED, check_seed, generator
 from tokumei.data.files.toml import Section, Where, make_part, read_toml
 from tokumei.data.history import History
 from tokumei.data.release import DELETED, Recipe, Release
-from tokumei.methods.history.steps import HistoryStep, all_rows, name_for_the_whole_time, recipe_of
+from tokumei.methods.history.steps import (
+    HistoryStep,
+    all_rows,
+    name_for_the_whole_time,
+    recipe_for_the_whole_time,
+    recipe_of,
+)
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, HistoryAnonymizer
 
 
@@ -82,7 +88,7 @@ class Pipeline:
         """Assign pseudonyms to the customers."""
         if self.methods and not isinstance(self.methods[-1], HistoryStep):
             return self.methods[-1].anonymize(history, seed=seed)
-        return name_for_the_whole_time(history, recipe=Recipe("pseudonyms for the whole time", {}, seed), seed=seed)
+        return name_for_the_whole_time(history, recipe=recipe_for_the_whole_time(seed), seed=seed)
 
 
 def _countable(release: Release, original: History) -> History:

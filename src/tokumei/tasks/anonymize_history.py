@@ -32,19 +32,20 @@ from tokumei.data.files.reading import Reading
 from tokumei.data.files.released_histories import published_text, write_generalized, write_pairs, write_pseudonyms
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
+from tokumei.engines import engine_history
 from tokumei.engines.connect import connect
 from tokumei.engines.draws import drawn_numbers
 from tokumei.engines.engine import without_password
 from tokumei.engines.engine_history import EngineHistory, open_history
-from tokumei.engines.staging import as_history_columns, stage_history
+from tokumei.engines.staging import stage_history
 from tokumei.hierarchies.files import item_hierarchy
 from tokumei.methods.history.generalize import Generalize
 from tokumei.methods.history.on_engine import (
     GeneralizedRows,
     NamedRows,
     check_engine_can,
-    drawn_beside,
     generalize_on_engine,
+    keys_beside,
     release_on_engine,
 )
 from tokumei.methods.history.steps import RollUp
@@ -168,7 +169,6 @@ def _made(method: Any, options: dict[str, Any]) -> Any:
     return HISTORY_ANONYMIZERS.make(method, **options)
 
 
-PIECE_ROWS = 4_000_000
 # Published rows are dealt to so many files by the first bits of their place in the new order.
 DEAL_BITS = 6
 # Names come again within so many rows, and are written once.
@@ -217,12 +217,12 @@ def write_history_on_engine(
     seed = pipeline.seed if seed is None else seed
     methods = [(part_name(method), method) for method in pipeline.methods]
     options = {"engine": without_password(engine), "methods": methods, "seed": seed, "reading": reading.as_dict()}
-    options |= {"pieces": PIECE_ROWS, "published": "published" in drafts}
+    options |= {"pieces": engine_history.PIECE_ROWS, "published": "published" in drafts}
     with resumable(out, [source], options) as folder, connect(engine) as opened:
         used = kept_seed(folder, seed)
         bound(opened, folder)
-        drawn = drawn_beside(pipeline, seed=used)
-        history = open_history(opened, stage_history(source, reading, folder / "original", drawn=drawn), folder)
+        keys = keys_beside(pipeline, seed=used)
+        history = open_history(opened, stage_history(source, reading, folder / "original", keys=keys), folder)
         for _, method in methods:
             check_needs(history, method)
         write = partial(_generalized, form=form) if is_generalized else _named
@@ -254,11 +254,11 @@ def _named(
             _write_whole(_shuffled(folder, rows.collect_schema()), drafts["published"], rows)
     customers = _customers(history)
     if "truth" in drafts:
-        truth = history.fetch(made.truth).cast({"period": pl.Int32})
-        write_pseudonyms(truth, customers, drafts["truth"], periods=_periods(history))
+        write_pseudonyms(made.names, customers, drafts["truth"], periods=_periods(history))
     n_released = int(_scan(pieces).select(pl.col("customer").count()).collect(engine="streaming").item())
     n_made_up = made.history.staged.n_rows - history.staged.n_rows
-    told = {"released": n_released, "made_up": n_made_up, "customers": len(customers), "pseudonyms": made.n_lives}
+    n_names = made.names["pseudonym"].n_unique()
+    told = {"released": n_released, "made_up": n_made_up, "customers": len(customers), "pseudonyms": n_names}
     return {**told, **made.history.found}, made.recipe
 
 
@@ -296,27 +296,20 @@ def _periods(history: EngineHistory) -> range:
 
 def _write_pieces(made: NamedRows, folder: Path, seed: int, *, deals: bool) -> list[Path]:
     """Write the rows of the release, piece after piece, in their order."""
-    roles, table = made.history.roles, made.history.table
-    columns = ["row", "period", *dict.fromkeys([*roles, "invoice"])]
+    roles = made.history.roles
     key = key_of(seed, "publish")
-    n_rows, n_numbers = made.history.staged.n_rows, made.history.n_numbers
-    # About as many rows in each piece, also where not every number is a row's.
-    width = PIECE_ROWS if n_rows == n_numbers else max(1, PIECE_ROWS * n_numbers // n_rows)
-    starts = range(0, max(1, n_numbers), width)
-    paths = [folder / f"piece-{number:06}.arrow" for number in range(len(starts))]
+    paths = [folder / f"piece-{number:06}.arrow" for number in range(made.history.n_pieces)]
     n_before = 0
     with step("anonymizing", len(paths)) as bar:
-        for number, (start, path) in enumerate(zip(starts, paths, strict=True)):
+        for number, path in enumerate(paths):
             if path.exists():
                 n_before += int(_scan([path]).select(pl.len()).collect().item())
             else:
-                some = table.filter((table.row >= start) & (table.row < start + width)).select(*columns)
-                rows = made.history.fetch(some).sort("row")
-                shown = as_history_columns(made.naming.named_here(rows), roles)
+                shown = made.piece(number, n_before).select(roles)
                 if deals:
                     # By how many rows come before: of the numbers of rows most may stand for none.
-                    _deal(shown, drawn_numbers(key, n_before, rows.height), folder, number)
-                n_before += rows.height
+                    _deal(shown, drawn_numbers(key, n_before, shown.height), folder, number)
+                n_before += shown.height
                 draft = path.with_suffix(".draft")
                 shown.write_ipc(draft, compression="lz4")
                 draft.replace(path)

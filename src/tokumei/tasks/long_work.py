@@ -265,8 +265,10 @@ def plan_history(
     n_rows = None
     if format_of(source) == PARQUET:
         n_rows = int(scan_frame(source, reading).select(pl.len()).collect().item())
-    # Read and checked, named once for each life, changed and written in pieces, put together.
-    units, n_passes = ROW_UNITS, 4
+    # Read and checked, months and invoices looked up, changed, named and written in pieces, put together.
+    units, n_passes = ROW_UNITS, 5
+    # Once more written for a step that looks at what another changed.
+    n_passes += sum(isinstance(method, (Perturb, Dummies)) for method in pipeline.methods[:-1])
     for method in pipeline.methods:
         if isinstance(method, Perturb):
             units += PERTURB_UNITS

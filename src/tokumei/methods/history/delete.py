@@ -9,11 +9,14 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
-from tokumei.core.seeds import generator
+from tokumei.core.seeds import key_of
 from tokumei.core.text import Text, counted
 from tokumei.data.history import History
+from tokumei.engines.changing import ChangingRows, Rows, count
+from tokumei.engines.draws import BITS
+from tokumei.engines.history_rows import Frame
 from tokumei.engines.item_sets import Floats, Ints, ItemSets, Matrix, fewest_sharing
-from tokumei.methods.history.steps import Changed, HistoryStep, without_rows
+from tokumei.methods.history.steps import Changed, HistoryStep, StepAnywhere, without_rows
 
 # What the six sample attackers of PWSCUP 2017 compare; `group` is an item's first two characters.
 COMPARED = (
@@ -27,7 +30,7 @@ COMPARED = (
 
 
 @dataclass(frozen=True)
-class Delete(HistoryStep):
+class Delete(StepAnywhere):
     """Delete the rows that are singular, then those that give most away, then some at random.
 
     | rule                | deletes                                                                          |
@@ -50,36 +53,55 @@ class Delete(HistoryStep):
     random: float = field(default=0.0, metadata={"help": "Share of rows to delete at random."})
     most: float = field(default=0.5, metadata={"help": "Largest share of rows that may be deleted in all."})
 
-    def change(self, history: History, *, seed: int) -> Changed:
+    def change_rows(self, rows: Rows, *, seed: int) -> Rows:
         """Delete rows; the others stay as they are."""
-        self.check_options()
-        rows = history.frame.with_row_index("row").filter(pl.col("customer").is_not_null())
-        # In random order, so that a rule that is cut short does not spare the end of the file.
-        rows = rows[generator(seed, "delete").permutation(rows.height)]
-        is_deleted = history.frame["customer"].is_null().to_numpy().copy()
-        # A hair is added, since 0.29 · 100 is 28.999….
-        n_most = int(self.most * history.n_rows + 1e-9)
-        compared = compared_without(history.absent)
-        for candidates, n_wanted in self._rules(rows, history.n_rows, compared):
-            left = candidates[~is_deleted[candidates]]
-            n_allowed = max(0, n_most - int(is_deleted.sum()))
-            is_deleted[left[: min(n_wanted, n_allowed)]] = True
-        return without_rows(history, is_deleted)
+        import narwhals as nw
 
-    def _rules(
-        self, rows: pl.DataFrame, n_rows: int, compared: Sequence[tuple[str, ...]]
-    ) -> Iterator[tuple[Ints, int]]:
-        """Yield for each rule the rows it would delete, first ones first, and how many of them at most."""
-        number = rows["row"].to_numpy()
+        self.check_options()
+        # Rows have an order by chance, so that a rule that is cut short does not spare the end of the file.
+        [key] = self.chance_keys(seed)
+        drawn = rows.with_chance(key)
+        # A hair is added, since 0.29 · 100 is 28.999….
+        n_most = int(self.most * rows.n_rows + 1e-9)
+        n_left_out, n_gone = rows.n_rows - rows.n_kept, 0
+        gone: Frame | None = None
+        for rule, (candidates, orders, n_wanted) in enumerate(self._rules(rows, drawn)):
+            listed = candidates if gone is None else candidates.join(gone, on="row", how="anti")
+            listed = listed.select("row", *orders)
+            # What every row may be is looked up again sooner than written down and read.
+            if candidates is not drawn:
+                listed = rows.computed(f"{seed}-candidates-{rule}", listed)
+            n_listed = count(rows, listed)
+            n = min(n_wanted, max(0, n_most - n_left_out - n_gone), n_listed)
+            if n:
+                chosen = listed.select("row") if n == n_listed else rows.first(listed, orders, n)
+                gone = rows.computed(f"{seed}-gone-{rule}", chosen if gone is None else nw.concat([gone, chosen]))
+                n_gone += n
+        return rows if gone is None else rows.without(gone, n_gone)
+
+    def _rules(self, rows: ChangingRows, drawn: Frame) -> Iterator[tuple[Frame, dict[str, int], int]]:
+        """Yield for each rule the rows it would delete, by what they are ordered, and how many of them at most."""
+        import narwhals as nw
+
+        by_chance = {"chance": BITS}
         if self.once:
-            yield number[rows.select(pl.col("item").is_unique()).to_series().to_numpy()], n_rows
-        if self.price_deviations and rows.height:
-            price = rows["price"].to_numpy()
-            # A hair is added, since the mean of equal prices can differ from them in its last digit.
-            yield number[np.abs(price - price.mean()) > self.price_deviations * price.std() + 1e-9], n_rows
+            items = drawn.group_by("item").agg(n=nw.len()).filter(nw.col("n") == 1)
+            yield drawn.join(items, on="item", how="semi"), by_chance, rows.n_rows
+        if self.price_deviations:
+            prices = rows.collect(drawn.group_by("price").agg(n=nw.len())).drop_nulls()
+            if prices.height:
+                least, most = _usual(prices.sort("price"), self.price_deviations)
+                is_far = (nw.col("price") < least) | (nw.col("price") > most)
+                yield drawn.filter(is_far), by_chance, rows.n_rows
         if self.telling:
-            yield number[np.argsort(-_giveaway(rows, compared), kind="stable")], round(self.telling * n_rows)
-        yield number, round(self.random * n_rows)
+            orders = {"hidden": UNIT_BITS, **by_chance}
+            yield _hidden(drawn, compared_without(rows.absent)), orders, round(self.telling * rows.n_rows)
+        if self.random:
+            yield drawn, by_chance, round(self.random * rows.n_rows)
+
+    def chance_keys(self, seed: int) -> list[str]:
+        """Return the key of what orders the rows by chance."""
+        return [key_of(seed, "delete")]
 
     def check_options(self) -> None:
         """Refuse options beyond their ends."""
@@ -96,11 +118,37 @@ def compared_without(absent: Collection[str]) -> Sequence[tuple[str, ...]]:
     return [columns for columns in COMPARED if not gone & set(columns)] or [("date",)]
 
 
-def _giveaway(rows: pl.DataFrame, compared: Sequence[tuple[str, ...]]) -> Floats:
-    """Return how much each row gives away: 1 / the number of customers alike, summed over what attackers compare."""
-    grouped = rows.with_columns(group=pl.col("item").str.slice(0, 2))
-    chances = [1 / pl.col("customer").n_unique().over(columns) for columns in compared]
-    return grouped.select(pl.sum_horizontal(chances).round(9)).to_series().to_numpy()
+def _usual(prices: pl.DataFrame, deviations: float) -> tuple[float, float]:
+    """Return the ends of what is near the mean, of distinct prices in order and how often each stands."""
+    price, n = prices["price"].to_numpy(), prices["n"].to_numpy()
+    mean = float((price * n).sum() / n.sum())
+    deviation = float(np.sqrt(((price - mean) ** 2 * n).sum() / n.sum()))
+    # A hair is added, since the mean of equal prices can differ from them in its last digit.
+    far = deviations * deviation + 1e-9
+    return mean - far, mean + far
+
+
+# A customer alone with what is compared gives away so many units; six of these are less than 2³¹.
+UNITS = 300_000_000
+UNIT_BITS = 31
+
+
+def _hidden(rows: Frame, compared: Sequence[tuple[str, ...]]) -> Frame:
+    """Add how little each row gives away, `hidden`: the most units less 1 / customers alike, for each comparison."""
+    import narwhals as nw
+
+    rows = rows.with_columns(group=nw.col("item").str.slice(0, 2))
+    units, hidden = nw.lit(UNITS, nw.Int64), nw.lit(len(compared) * UNITS, nw.Int64)
+    found = rows
+    for at, columns in enumerate(compared):
+        # Distinct customers in two steps, which engines do out of memory.
+        buyers = rows.group_by("customer", *columns).agg(n_rows=nw.len())
+        alike = buyers.group_by(*columns).agg(n=nw.len().cast(nw.Int64))
+        # A whole number of units: engines would add up fractions in orders of their own.
+        given_away = alike.select(*columns, ((units - units % nw.col("n")) // nw.col("n")).alias(f"units_{at}"))
+        found = found.join(given_away, on=list(columns), how="inner")
+        hidden = hidden - nw.col(f"units_{at}")
+    return found.with_columns(hidden=hidden)
 
 
 LARGEST_M = 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -13,16 +13,18 @@ import polars as pl
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.seeds import generator
 from tokumei.data.history import History
+from tokumei.engines.changing import Rows
+from tokumei.engines.history_rows import Frame
 from tokumei.engines.item_sets import Floats, Ints, ItemSets
 from tokumei.methods.history.similar_customers import balance, cluster
-from tokumei.methods.history.steps import Changed, HistoryStep, all_rows
+from tokumei.methods.history.steps import StepAnywhere
 
 # As in the paper with 100 clusters of 400 customers: one in four is still found by the item set.
 CUSTOMERS_A_CLUSTER = 4
 
 
 @dataclass(frozen=True)
-class Dummies(HistoryStep):
+class Dummies(StepAnywhere):
     """Cluster customers by their items and add dummy rows until all of a cluster have bought the same items.
 
     | customer, item | released           |
@@ -51,15 +53,24 @@ class Dummies(HistoryStep):
         },
     )
 
-    def change(self, history: History, *, seed: int) -> Changed:
+    def change_rows(self, rows: Rows, *, seed: int) -> Rows:
         """Add the dummy rows between the rows of their customers."""
-        sets = ItemSets.of(history)
+        import narwhals as nw
+
+        pairs = rows.collect(rows.rows.group_by("customer", "item").agg(n=nw.len().cast(nw.Int64)))
+        n_of = {column: pairs.group_by(column).agg(pl.col("n").sum()) for column in ("customer", "item")}
+        sets = ItemSets.of_pairs(pairs.drop("n"))
         if len(sets.customers) == 0:
-            return Changed(history, all_rows(history))
+            return rows
         labels = self.assign(sets, seed=seed)
-        changed = _add_dummies(history, missing_items(sets, labels), generator(seed, "dummies", "rows"))
-        self.check_promise(changed.history)
-        return replace(changed, found=found_of(labels))
+        missing = missing_items(sets, labels)
+        rows = rows.with_found({"clusters": len(np.unique(labels))})
+        if missing.is_empty():
+            return rows
+        places = Places.drawn(missing, n_of, generator(seed, "dummies", "rows"))
+        copies = rows.computed(f"{seed}-dummies", _copies(rows, missing, places))
+        beside = rows.collect(copies.select("copy", "beside")).sort("copy")["beside"].to_numpy()
+        return rows.with_copies(copies, *places.gaps(beside))
 
     def assign(self, sets: ItemSets, *, seed: int) -> Ints:
         """Return the cluster of each customer."""
@@ -124,11 +135,6 @@ def most_dummies(n: int, b: float, h: float) -> float:
     return n * (s * b - s * (s - 1) / 2 * h - b)
 
 
-def found_of(labels: Ints) -> dict[str, int]:
-    """Return how many clusters there are."""
-    return {"clusters": len(np.unique(labels))}
-
-
 def _best_for(sets: ItemSets, alpha: float | None) -> int:
     """Return c* of a history's own n, b and h; without an α, with that which makes the most dummies one."""
     n = len(sets.customers)
@@ -173,10 +179,16 @@ class Places:
         offset = rng.choice([-0.5, 0.5], missing.height) * rng.random(missing.height)
         return cls(of_customer, of_item, offset)
 
-    def gaps(self, beside: Ints) -> tuple[Ints, Floats]:
-        """Return the row before which each dummy stands, from the one it is drawn to, and its place in the gap."""
+    def gaps(self, beside: Ints) -> tuple[Ints, Ints]:
+        """Return the row before which each dummy stands, from the one it is drawn to, and its number in the gap."""
         is_after = self.offset >= 0
-        return beside + is_after, np.where(is_after, self.offset, 1 + self.offset)
+        before = beside + is_after
+        order = np.lexsort((np.where(is_after, self.offset, 1 + self.offset), before))
+        gaps = before[order]
+        starts = np.flatnonzero(np.append(True, gaps[1:] != gaps[:-1]))
+        within = np.empty(len(order), np.int64)
+        within[order] = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+        return before, within
 
 
 def _drawn_below(missing: pl.DataFrame, sizes: pl.DataFrame, column: str, rng: np.random.Generator) -> Ints:
@@ -185,31 +197,17 @@ def _drawn_below(missing: pl.DataFrame, sizes: pl.DataFrame, column: str, rng: n
     return drawn
 
 
-def _add_dummies(history: History, missing: pl.DataFrame, rng: np.random.Generator) -> Changed:
-    """Put each missing item beside a row of its customer that is drawn at random."""
-    rows = history.frame.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
-    kept = rows.filter(pl.col("customer").is_not_null())
-    n_of = {column: kept.group_by(column).agg(n=pl.len()) for column in ("customer", "item")}
-    places = Places.drawn(missing, n_of, rng)
-    beside = _rows_at(kept, missing, "customer", places.of_customer)
-    like = _rows_at(kept, missing, "item", places.of_item)
-    frame = history.frame
-    dummies = frame[beside].with_columns(
-        missing["item"], *(frame[column].gather(like) for column in ("price", "quantity"))
-    )
-    together = pl.concat([rows, dummies.with_columns(row=pl.lit(None, pl.Int64)).select(rows.columns)])
-    before, how_far = places.gaps(beside)
-    gaps = np.concatenate([np.arange(history.n_rows), before])
-    # A row ends the gap before it.
-    ordered = together[np.lexsort((np.concatenate([np.ones(history.n_rows), how_far]), gaps))]
-    return Changed(History(ordered.drop("row"), history.name), ordered["row"])
+def _copies(rows: Rows, missing: pl.DataFrame, places: Places) -> Frame:
+    """Find the drawn rows by their number among those of the customer, and of the item."""
+    import narwhals as nw
 
-
-def _rows_at(kept: pl.DataFrame, missing: pl.DataFrame, column: str, at: Ints) -> Ints:
-    """Return for each missing item the numbered row of those that agree with it on the column."""
-    ordered = kept.sort(column, "row")
-    groups = ordered.group_by(column, maintain_order=True).agg(size=pl.len())
-    groups = groups.with_columns(start=pl.col("size").cum_sum() - pl.col("size"))
-    found = missing.select(column).join(groups, on=column, how="left", maintain_order="left")
-    rows: Ints = ordered["row"].to_numpy()[found["start"].to_numpy() + at]
-    return rows
+    at = {"at_customer": pl.Series(places.of_customer), "at_item": pl.Series(places.of_item)}
+    wanted = rows.labels(missing.select("customer", "item", copy=pl.int_range(pl.len(), dtype=pl.Int64), **at))
+    row = nw.col("row").cast(nw.Int64)
+    number = {f"at_{column}": row.rank("ordinal").over(column).cast(nw.Int64) - 1 for column in ("customer", "item")}
+    there = rows.rows.select("customer", "item", "row", **number)
+    owned = there.select("customer", "at_customer", beside="row")
+    sold = there.select("item", "at_item", like="row")
+    found = wanted.join(owned, on=["customer", "at_customer"], how="inner")
+    found = found.join(sold, on=["item", "at_item"], how="inner")
+    return found.select("copy", "item", "beside", "like")

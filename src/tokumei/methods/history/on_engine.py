@@ -1,8 +1,9 @@
-"""A history from original to release where its rows are: steps as functions of the row, or customers written alike.
+"""A history from original to release where its rows are: steps and pseudonyms, or customers written alike.
 
-What steps change is decided by group-bys. To generalize, the numbers of all rows come here, about a hundred bytes of
-each: grouping and aligning compute with them alone, as in memory, and decide the same. Cells are text of ten times the
-size; they are written group after group, dealt out by the number of their row, and read again piece after piece.
+What steps change is decided by group-bys; cells are changed and customers named piece after piece, as in memory. To
+generalize, the numbers of all rows come here, about a hundred bytes of each: grouping and aligning compute with them
+alone, as in memory, and decide the same. Cells are text of ten times the size; they are written group after group,
+dealt out by the number of their row, and read again piece after piece.
 """
 
 from __future__ import annotations
@@ -11,43 +12,41 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.core.errors import InputError, PromiseBroken
+from tokumei.core.errors import InputError
 from tokumei.core.progress import Bar, step
 from tokumei.core.registry import part_name
-from tokumei.core.seeds import key_of
 from tokumei.core.text import Text
 from tokumei.data.files.released_histories import text_of
 from tokumei.data.release import DELETED, Recipe
-from tokumei.engines.draws import DrawnBeside, whole_number
+from tokumei.engines.draws import whole_number
 from tokumei.engines.engine_history import EngineHistory
 from tokumei.methods.history.alignment import GRID, Floats, Indices, Purchases
-from tokumei.methods.history.delete import Delete
 from tokumei.methods.history.dummies import Dummies
 from tokumei.methods.history.generalize import Generalize, draw_pseudonyms, whole_texts
 from tokumei.methods.history.perturb import Perturb
 from tokumei.methods.history.public_cells import PublicCells, in_parts, write_groups
-from tokumei.methods.history.steps import HistoryStep, Pseudonyms, recipe_of
-from tokumei.methods.history.steps_on_engine import (
-    DAYS,
-    Naming,
-    delete,
-    drawn_for_delete,
-    drawn_for_perturb,
-    dummies,
-    perturb,
+from tokumei.methods.history.steps import (
+    Pseudonyms,
+    StepAnywhere,
+    invoice_key,
+    name_lives,
+    recipe_for_the_whole_time,
+    recipe_of,
+    under_names,
+    whole_lives,
 )
 from tokumei.methods.pipeline import Pipeline, seed_of
 
-if TYPE_CHECKING:
-    from tokumei.engines.engine import EngineTable
-
+# Methods that run where the rows are.
+ANYWHERE = ("delete", "dummies", "generalize", "perturb", "pseudonyms")
 PIECE_ROWS = 2_000_000
 # Of a row that is in memory.
 ROW_BYTES = 120
@@ -236,82 +235,87 @@ def _deal(written: pl.DataFrame, folder: Path, batch: int) -> None:
         part.drop("start").write_parquet(folder / f"names-{start}-{batch:06}.parquet", compression="lz4")
 
 
-# How a recipe says that its numbers were drawn.
-DRAWN_BY = "philox of key and row, md5 of key and name"
-STEPS: dict[type, Callable[..., EngineHistory]] = {Delete: delete, Dummies: dummies, Perturb: perturb}
-DRAWN_FOR: dict[type, Callable[..., dict[tuple[str, ...], int]]] = {
-    Delete: drawn_for_delete,
-    Perturb: drawn_for_perturb,
-}
-
-
 @dataclass(frozen=True, eq=False)
 class NamedRows:
-    """The rows of a release, not yet named and written, and who is who."""
+    """The rows of a release, not yet changed, named and written, and who is who."""
 
     history: EngineHistory
-    naming: Naming
     # Customer, period and pseudonym, once each.
-    truth: EngineTable
-    n_lives: int
+    names: pl.DataFrame
+    # By which invoices are named; None where they stay.
+    key: str | None
     recipe: Recipe
+
+    def piece(self, number: int, first: int) -> pl.DataFrame:
+        """Fetch a piece of the release, given how many rows stand before it."""
+        return under_names(self.history.piece(number, first), self.names, self.key)
 
 
 def check_engine_can(pipeline: Pipeline) -> None:
-    """Refuse methods that need their rows in this process."""
+    """Refuse methods, and options of them, that need all rows in this process."""
     for method in pipeline.methods:
-        if type(method) not in (*STEPS, Pseudonyms, Generalize):
-            names = ", ".join(map(part_name, (*STEPS, Pseudonyms, Generalize)))
+        if not isinstance(method, (StepAnywhere, Pseudonyms, Generalize)):
+            names = ", ".join(ANYWHERE)
             form = "the local engine, which {what} needs; others have {names}"
             raise InputError.of(Text(form, what=part_name(method), names=names), option="engine")
+        if isinstance(method, Perturb) and method.items:
+            raise InputError.of("items=0 on an engine: exchanging items needs the local one", option="engine")
+        if isinstance(method, Pseudonyms):
+            method.check_options()
+            if method.risk_limit is not None:
+                expected = "no risk limit on an engine: halving lives needs the local one"
+                raise InputError.of(expected, option="risk_limit")
 
 
-def drawn_beside(pipeline: Pipeline, *, seed: int) -> DrawnBeside:
-    """Return what must be drawn for the rows before any step is taken."""
-    of_rows: dict[str, int] = {}
-    basket_key = ""
-    moves_dates = False
-    for at, method in enumerate(_steps_of(pipeline), 1):
-        own = seed_of(seed, at)
-        purposes = DRAWN_FOR[type(method)](method) if type(method) in DRAWN_FOR else {}
-        of_rows |= {key_of(own, *purpose): n for purpose, n in purposes.items()}
-        # Once dates were moved, what a customer bought on a day is no longer what it was.
-        if isinstance(method, Perturb) and method.days and not moves_dates:
-            basket_key, moves_dates = key_of(own, *DAYS) if method.whole_baskets else "", True
-    return DrawnBeside(of_rows, basket_key)
+def keys_beside(pipeline: Pipeline, *, seed: int) -> list[str]:
+    """Return the keys of what must be drawn for the rows before any step is taken."""
+    return _keys(_steps_of(pipeline), seed, 1)
+
+
+def _keys(steps: Sequence[StepAnywhere], seed: int, at: int) -> list[str]:
+    """Return the keys of what a step draws beforehand, and those that follow it as long as each does."""
+    found = [step.chance_keys(seed_of(seed, number)) for number, step in enumerate(steps[at - 1 :], at)]
+    return [key for keys in takewhile(bool, found) for key in keys]
 
 
 def release_on_engine(pipeline: Pipeline, history: EngineHistory, *, seed: int) -> NamedRows:
-    """Decide all steps of a pipeline, and count that no two customers share a pseudonym in a month."""
-    check_engine_can(pipeline)
+    """Decide all steps of a pipeline, and name the customers."""
     steps = _steps_of(pipeline)
     with step("deciding", len(steps) + 1) as bar:
         history, recipes = _changed(steps, history, seed, bar)
         last = pipeline.methods[-1] if pipeline.methods else None
-        method = last if isinstance(last, Pseudonyms) else None
         own = seed_of(seed, len(steps) + 1)
-        lives = history.keep("lives", history.kept.select("customer", "period").distinct())
-        naming = Naming.of(method, history, lives, seed=own)
-        truth = history.keep("truth", naming.named(lives).select("customer", "period", "pseudonym"))
-        n_lives = _check_names(history, truth)
-        shown = naming.named(history.kept).select(customer="pseudonym", item="item")
-        _check_shared(steps, lambda: history.fetch(shown.distinct()))
+        months = history.fetch(history.kept.select("customer", "period").distinct())
+        months = months.cast({"period": pl.Int32}).sort("customer", "period")
+        if isinstance(last, Pseudonyms):
+            names, recipe = name_lives(last.lives(months), own), recipe_of(last, own)
+        else:
+            names, recipe = name_lives(whole_lives(months), own), recipe_for_the_whole_time(own)
+        _check_shared(steps, lambda: _shown(history, names))
         bar.advance()
-    recipes.append(Recipe("pseudonyms for the whole time", {}, own) if method is None else recipe_of(method, own))
-    return NamedRows(history, naming, truth, n_lives, _recipe(recipes, seed))
+    key = invoice_key(own) if history.has_many_invoices() else None
+    return NamedRows(history, names, key, _recipe([*recipes, recipe], seed))
+
+
+def _shown(history: EngineHistory, names: pl.DataFrame) -> pl.DataFrame:
+    """Fetch the pseudonyms and their items, each pair once."""
+    lives = history.given("names", names.select(who="customer", at=pl.col("period").cast(pl.Int64), name="pseudonym"))
+    kept = history.kept
+    named = kept.inner_join(lives, [kept.customer == lives.who, kept.period == lives.at])
+    return history.fetch(named.select(customer="name", item="item").distinct())
 
 
 def generalize_on_engine(
     pipeline: Pipeline, history: EngineHistory, *, seed: int
 ) -> tuple[EngineHistory, GeneralizedRows, Recipe]:
     """Decide all steps of a pipeline whose last method writes customers alike, and write the cells of its release."""
-    check_engine_can(pipeline)
     steps, method = _steps_of(pipeline), pipeline.methods[-1]
     if not isinstance(method, Generalize):
         raise TypeError(f"{part_name(method)} does not write customers alike")
     own = seed_of(seed, len(steps) + 1)
     with step("deciding", len(steps) + 1) as bar:
         history, recipes = _changed(steps, history, seed, bar)
+        history = history.settled()
         rows = generalize(method, history, seed=own)
         # Each cell counts as an item: who shares a cell fits whoever has one of the items in it.
         _check_shared(steps, lambda: rows.cells().unique().collect(engine="streaming"))
@@ -320,24 +324,24 @@ def generalize_on_engine(
     return history, rows, replace(recipe, found={"ranges": method.ranges})
 
 
-def _steps_of(pipeline: Pipeline) -> list[HistoryStep]:
-    return [method for method in pipeline.methods if isinstance(method, HistoryStep)]
+def _steps_of(pipeline: Pipeline) -> list[StepAnywhere]:
+    return [method for method in pipeline.methods if isinstance(method, StepAnywhere)]
 
 
 def _changed(
-    steps: Sequence[HistoryStep], history: EngineHistory, seed: int, bar: Bar
+    steps: Sequence[StepAnywhere], history: EngineHistory, seed: int, bar: Bar
 ) -> tuple[EngineHistory, list[Recipe]]:
     """Take the steps that change rows, one after the other."""
     recipes = []
     for at, method in enumerate(steps, 1):
         own = seed_of(seed, at)
-        history = STEPS[type(method)](method, history, seed=own, name=f"step-{at}")
+        history = method.change_rows(history.settled(_keys(steps, seed, at)), seed=own)
         recipes.append(recipe_of(method, own))
         bar.advance()
     return history, recipes
 
 
-def _check_shared(steps: Sequence[HistoryStep], shown: Callable[[], pl.DataFrame]) -> None:
+def _check_shared(steps: Sequence[StepAnywhere], shown: Callable[[], pl.DataFrame]) -> None:
     """Count again what dummies promise, on the pseudonyms and items that are shown."""
     for method in steps:
         if isinstance(method, Dummies):
@@ -346,14 +350,4 @@ def _check_shared(steps: Sequence[HistoryStep], shown: Callable[[], pl.DataFrame
 
 def _recipe(recipes: Sequence[Recipe], seed: int) -> Recipe:
     taken = [{"method": one.method, "options": one.options, "seed": one.seed} for one in recipes]
-    return Recipe("pipeline", {"steps": taken, "drawn_by": DRAWN_BY}, seed)
-
-
-def _check_names(history: EngineHistory, truth: EngineTable) -> int:
-    """Count the pseudonyms; two customers who share one are a broken promise, however unlikely."""
-    owners = truth.select("customer", "pseudonym").distinct()
-    by_name = owners.group_by("pseudonym").aggregate(n=lambda some: some.count())
-    found = history.fetch(by_name.aggregate(n=by_name.count(), most=by_name.n.max()))
-    if (found["most"][0] or 0) > 1:
-        raise PromiseBroken("Two customers would share a pseudonym.")
-    return int(found["n"][0])
+    return Recipe("pipeline", {"steps": taken}, seed)

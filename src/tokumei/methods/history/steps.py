@@ -18,9 +18,12 @@ import polars as pl
 
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.registry import part_name
-from tokumei.core.seeds import generator
-from tokumei.data.history import History, free_prefix, period_of
+from tokumei.core.seeds import generator, key_of
+from tokumei.data.history import History, free_prefix
 from tokumei.data.release import Recipe, Release
+from tokumei.engines.changing import LocalChanges, Rows
+from tokumei.engines.draws import digests_here, once_each
+from tokumei.engines.staging import months_of
 from tokumei.hierarchies.files import read_hierarchy, roll_up
 
 MAP_COLUMNS = ["customer", "period", "pseudonym"]
@@ -43,43 +46,60 @@ def release_under_pseudonyms(history: History, lives: pl.DataFrame, *, recipe: R
     `lives` names for each customer and month the life whose pseudonym stands there: numbers from 0 without a gap.
     Invoices get new names, too: whoever has a receipt, or the shop's books, would find its row by the number.
     """
-    if lives.select("period", "life").is_duplicated().any():
-        raise PromiseBroken("Two customers would share a pseudonym in one month.")
-    names = _names(lives["life"].n_unique(), history, seed)
-    named_lives = lives.with_columns(pseudonym=names.gather(lives["life"])).select(MAP_COLUMNS)
-    rows = history.frame.with_columns(period=period_of(pl.col("date")))
-    named = rows.join(named_lives, on=["customer", "period"], how="left", maintain_order="left")
-    released = _with_new_invoices(named.with_columns(customer=pl.col("pseudonym")), seed)
+    names = name_lives(lives, seed)
+    # One number for all invoices tells nothing, and stays.
+    key = invoice_key(seed) if history.kept["invoice"].n_unique() > 1 else None
     return Release(
-        frame=released.select(history.frame.columns),
+        frame=under_names(history.frame, names, key),
         recipe=recipe,
-        rows=pl.Series("row", np.arange(history.n_rows)),
-        pseudonyms=named.select(MAP_COLUMNS).drop_nulls().unique().sort(MAP_COLUMNS),
+        rows=all_rows(history),
+        pseudonyms=names.join(customer_periods(history), on=["customer", "period"], how="semi").sort(MAP_COLUMNS),
     )
 
 
-def _with_new_invoices(named: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Name each invoice anew under each pseudonym, so that none joins two of them; one number for all tells nothing."""
-    invoices = named["invoice"].drop_nulls()
-    if invoices.n_unique() <= 1:
-        return named
-    own = named.select("customer", "invoice").drop_nulls().unique().sort("customer", "invoice")
-    names = _in_random_order("B", own.height, invoices.cast(pl.String), seed, "invoices")
-    renamed = named.join(own.with_columns(new=names), on=["customer", "invoice"], how="left", maintain_order="left")
-    return renamed.with_columns(invoice=pl.col("new").cast(named.schema["invoice"])).drop("new")
+def name_lives(lives: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """Draw a pseudonym for each life, and return it for each customer and month.
 
-
-def _names(n: int, history: History, seed: int) -> pl.Series:
-    return _in_random_order("P", n, history.kept["customer"], seed, "pseudonyms").alias("pseudonym")
-
-
-def _in_random_order(letter: str, n: int, taken: pl.Series, seed: int, purpose: str) -> pl.Series:
-    """Draw n names in random order, all of one length so that the length reveals nothing."""
-    numbers = generator(seed, purpose).permutation(n) + 1
-    width = len(str(n))
+    Lives are numbered in random order, all names of one length so that the length reveals nothing.
+    """
+    if lives.select("period", "life").is_duplicated().any():
+        raise PromiseBroken("Two customers would share a pseudonym in one month.")
+    n = lives["life"].n_unique()
+    numbers = pl.Series(generator(seed, "pseudonyms").permutation(n) + 1).cast(pl.String).str.zfill(len(str(n)))
     # No pseudonym may be anybody's id.
-    prefix = free_prefix(letter, taken)
-    return pl.Series([f"{prefix}{number:0{width}d}" for number in numbers], dtype=pl.String)
+    names = free_prefix("P", lives["customer"]) + numbers
+    return lives.with_columns(pseudonym=names.gather(lives["life"])).select(MAP_COLUMNS)
+
+
+def invoice_key(seed: int) -> str:
+    """Return the key by which invoices are named."""
+    return key_of(seed, "invoices")
+
+
+# So many that no two of a billion invoices are expected to meet.
+INVOICE_DIGITS = 20
+
+
+def under_names(rows: pl.DataFrame, names: pl.DataFrame, key: str | None) -> pl.DataFrame:
+    """Put pseudonyms in place of customers, and name each invoice anew under each, so that none joins two of them.
+
+    Without a key invoices stay. All rows are named at once or piece after piece: an invoice's name is the digest of its
+    number and the pseudonym under the key. Names are looked up once for the rows of a basket that stand together.
+    """
+
+    def look_up(baskets: pl.DataFrame) -> pl.DataFrame:
+        found = baskets.join(names, on=["customer", "period"], how="left", maintain_order="left")["pseudonym"]
+        if key is None:
+            return pl.DataFrame({"customer": found})
+        digits = digests_here(key, found, baskets["invoice"]).str.head(INVOICE_DIGITS)
+        return pl.DataFrame({"customer": found, "invoice": "B" + digits})
+
+    columns = ["customer", *([] if key is None else ["invoice"])]
+    cells = rows.select(columns).with_columns(months_of(rows["date"])["period"].cast(pl.Int32))
+    # A deleted row is named with the one before it, so that it does not part a basket, and stays deleted.
+    found = once_each(cells.select(pl.all().forward_fill()), look_up)
+    there = [pl.when(rows[name].is_not_null()).then(found[name]).alias(name) for name in columns]
+    return rows.with_columns(there)
 
 
 @dataclass(frozen=True)
@@ -119,10 +139,36 @@ class HistoryStep(ABC):
         return replace(release, rows=changed.rows)
 
 
+class StepAnywhere(HistoryStep):
+    """A step that changes rows wherever they are: written once, it makes the same rows in memory and on engines."""
+
+    @abstractmethod
+    def change_rows(self, rows: Rows, *, seed: int) -> Rows:
+        """Change rows in memory or on an engine."""
+
+    def chance_keys(self, seed: int) -> list[str]:  # noqa: ARG002 - Most steps draw as rows are changed.
+        """Return the keys of what must be drawn for all rows before the step looks at them."""
+        return []
+
+    def change(self, history: History, *, seed: int) -> Changed:
+        """Change rows in memory."""
+        rows = self.change_rows(LocalChanges.of(history), seed=seed)
+        return Changed(rows.history, rows.sources, rows.found)
+
+
 def name_for_the_whole_time(history: History, *, recipe: Recipe, seed: int) -> Release:
     """Release each customer under one pseudonym."""
-    lives = customer_periods(history).with_columns(life=pl.col("customer").rank("dense") - 1)
-    return release_under_pseudonyms(history, lives, recipe=recipe, seed=seed)
+    return release_under_pseudonyms(history, whole_lives(customer_periods(history)), recipe=recipe, seed=seed)
+
+
+def recipe_for_the_whole_time(seed: int) -> Recipe:
+    """Write the recipe of one pseudonym for each customer."""
+    return Recipe("pseudonyms for the whole time", {}, seed)
+
+
+def whole_lives(months: pl.DataFrame) -> pl.DataFrame:
+    """Return one life for each customer, given the months in which each bought something."""
+    return months.with_columns(life=pl.col("customer").rank("dense").cast(pl.Int64) - 1)
 
 
 def without_rows(history: History, is_deleted: npt.NDArray[np.bool_]) -> Changed:
@@ -203,14 +249,18 @@ class Pseudonyms:
     def anonymize(self, original: History, *, seed: int) -> Release:
         """Replace the customers of a history; rows keep their order."""
         self.check_options()
-        first = original.periods[0] if original.periods else 0
-        cells = customer_periods(original).with_columns(
-            start=(pl.col("period") - first) // self.lifetime * self.lifetime, length=pl.lit(self.lifetime, pl.Int32)
-        )
-        if self.risk_limit is not None:
-            cells = _halve_risky_lives(cells, _log_safety(original, self.known), first, self.risk_limit)
-        lives = cells.with_columns(life=pl.struct("customer", "start").rank("dense").cast(pl.Int64) - 1)
+        log_safety = None if self.risk_limit is None else _log_safety(original, self.known)
+        lives = self.lives(customer_periods(original), log_safety)
         return release_under_pseudonyms(original, lives, recipe=recipe_of(self, seed), seed=seed)
+
+    def lives(self, months: pl.DataFrame, log_safety: pl.DataFrame | None = None) -> pl.DataFrame:
+        """Divide the months of each customer into lives, by their log-safety where there is a risk limit."""
+        first = pl.col("period").min()
+        start = (pl.col("period") - first) // self.lifetime * self.lifetime
+        cells = months.with_columns(start=start, length=pl.lit(self.lifetime, pl.Int32))
+        if self.risk_limit is not None and log_safety is not None:
+            cells = _halve_risky_lives(cells, log_safety, first, self.risk_limit)
+        return cells.with_columns(life=pl.struct("customer", "start").rank("dense").cast(pl.Int64) - 1)
 
     def check_options(self) -> None:
         """Refuse options beyond their ends."""
@@ -236,7 +286,7 @@ def _log_safety(history: History, known: float) -> pl.DataFrame:
     )
 
 
-def _halve_risky_lives(cells: pl.DataFrame, log_safety: pl.DataFrame, first: int, limit: float) -> pl.DataFrame:
+def _halve_risky_lives(cells: pl.DataFrame, log_safety: pl.DataFrame, first: pl.Expr, limit: float) -> pl.DataFrame:
     """Halve the lives of more than one month that are found with a chance above the limit, until none is left."""
     cells = cells.join(log_safety, on=["customer", "period"], how="left", maintain_order="left")
     half = (pl.col("length") + 1) // 2
