@@ -25,7 +25,14 @@ from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.requirement import Requirement, population_of, sees_whole_release, with_population
-from tokumei.methods.local.encoding import EncodedRows, encode_rows, flat_hierarchy, people_domain
+from tokumei.methods.local.encoding import (
+    EncodedRows,
+    classes_of_rows,
+    encode_classes,
+    flat_hierarchy,
+    people_domain,
+)
+from tokumei.methods.local.grid import Grid
 from tokumei.methods.local.task import Ints, LocalRecoding, LocalTask
 from tokumei.methods.perturbing.perturbation import Original
 from tokumei.methods.recipes import (
@@ -68,16 +75,40 @@ class Regrouping:
         return indices
 
 
-def regroup(method: LocalRecoder, encoded: EncodedRows, *, seed: int) -> Regrouping:
-    """Run a method; CannotAnonymize if more rows would have to go than may."""
-    asked, counts = encoded.task.requirements, encoded.task.counts
-    task = replace(encoded.task, requirements=against_original(asked, counts))
+def decide_groups(
+    method: LocalRecoder, counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: Goal, seed: int
+) -> Regrouping:
+    """Decide, and once more without leaving rows out where that breaks what is asked of the release as a whole."""
+    found = group_classes(method, counts, hierarchies, goal, seed)
+    if found.n_suppressed and any(sees_whole_release(one) for one in found.checked):
+        try:
+            check_classes(_released_counts(found, counts), found.checked)
+        except PromiseBroken:
+            return group_classes(method, counts, hierarchies, replace(goal, suppression=0.0), seed)
+    return found
+
+
+def group_classes(
+    method: LocalRecoder,
+    counts: ClassCounts,
+    hierarchies: Mapping[str, Hierarchy],
+    goal: Goal,
+    seed: int,
+    grids: Mapping[str, Grid] | None = None,
+) -> Regrouping:
+    """Run a method on the classes of rows; CannotAnonymize if more rows would have to go than may."""
+    trees = whole_trees(counts.columns, hierarchies, counts.domain, goal.requirements)
+    asked: dict[str, Any] = {"numeric": goal.numeric, "suppression": goal.suppression, "weights": goal.weights}
+    asked["grids"] = grids
+    encoded = encode_classes(counts, trees, goal.requirements, **asked)
+    told, whole = encoded.task.requirements, encoded.task.counts
+    task = replace(encoded.task, requirements=against_original(told, whole))
     recoding = method.recode_locally(task, seed=seed)
     n_suppressed = recoding.n_suppressed(task)
     if n_suppressed > task.n_may_suppress:
         raise task.too_many_out(n_suppressed)
     shares = recoding.shares(task)
-    checked = against_original(asked, counts, moves=n_suppressed > 0)
+    checked = against_original(told, whole, moves=n_suppressed > 0)
     return Regrouping(
         encoded,
         recoding,
@@ -85,6 +116,24 @@ def regroup(method: LocalRecoder, encoded: EncodedRows, *, seed: int) -> Regroup
         n_suppressed,
         Score("ncp", min(1.0, sum(shares.values())), best=0, worst=1, inputs={"shares": shares}),
     )
+
+
+def _released_counts(found: Regrouping, counts: ClassCounts) -> ClassCounts:
+    """Return the counts that the release will have."""
+    kept = found.kept()
+    taken = counts.taken(~found.recoding.is_suppressed[found.encoded.class_of])
+    labels = found.labels(kept)
+    released = ClassCounts.of_groups(counts.columns, _numbered([*labels, pl.Series(taken.sizes)]))
+    for name, one in taken.histograms.items():
+        cells = [label.gather(one.class_of) for label in labels]
+        pairs = _numbered([*cells, one.values.gather(one.value_of), pl.Series(one.counts)])
+        released = released.with_histogram(name, ClassCounts.of_groups([*counts.columns, name], pairs))
+    return released
+
+
+def _numbered(columns: Sequence[pl.Series]) -> pl.DataFrame:
+    # A column may have any name, that of the sizes too.
+    return pl.DataFrame([one.alias(str(index)) for index, one in enumerate(columns)])
 
 
 def whole_trees(
@@ -237,44 +286,24 @@ class _Asked:
 
 
 def _recoded_locally(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
-    """Recode, and once more without leaving rows out where that broke what is asked of the release as a whole."""
-    if not asked.goal.requirements:
-        raise InputError.of("at least one requirement, such as k")
-    made = _grouped(method, asked, seed)
-    try:
-        return replace(made, counts=_recounted(made, asked))
-    except PromiseBroken:
-        if not made.n_suppressed or not any(sees_whole_release(one) for one in made.checked):
-            raise
-    again = _grouped(method, replace(asked, goal=replace(asked.goal, suppression=0.0)), seed)
-    recipe = asked.recipe(seed)
-    release = replace(again.release, recipe=recipe)
-    return replace(again, recipe=recipe, release=release, counts=_recounted(again, asked))
-
-
-def _grouped(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
+    """Decide on the classes of a frame, and give each row the labels of its class."""
     frame, goal = asked.frame, asked.goal
-    trees = whole_trees(asked.quasi_identifiers, asked.hierarchies, frame.get_column, goal.requirements)
-    encoded = encode_rows(
-        frame,
-        trees,
-        goal.requirements,
-        sensitive=goal.sensitive,
-        numeric=goal.numeric,
-        suppression=goal.suppression,
-        weights=goal.weights,
-    )
-    found = regroup(method, encoded, seed=seed)
-    kept = found.kept()
-    released = frame.select(asked.columns)[kept].with_columns(found.labels(kept))
+    if not goal.requirements:
+        raise InputError.of("at least one requirement, such as k")
+    counts = count_classes(frame, asked.quasi_identifiers, sensitive=goal.sensitive)
+    found = decide_groups(method, counts, asked.hierarchies, goal, seed)
+    class_of = classes_of_rows(frame, counts)
+    rows = (~found.recoding.is_suppressed[found.encoded.class_of[class_of]]).nonzero()[0]
+    released = frame.select(asked.columns)[rows].with_columns(found.labels(class_of[rows]))
     recipe = asked.recipe(seed)
-    return RowRelease(
+    made = RowRelease(
         recipe=recipe,
         checked=found.checked,
         n_suppressed=found.n_suppressed,
         loss=found.loss,
-        release=Release(released, recipe, rows=pl.Series("row", kept)),
+        release=Release(released, recipe, rows=pl.Series("row", rows)),
     )
+    return replace(made, counts=_recounted(made, asked))
 
 
 def _changed(method: Perturber, asked: _Asked, seed: int | None, *, is_reproducible: bool) -> RowRelease:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.engines.class_counts import ClassCounts, Histogram, read_as
+from tokumei.engines.class_counts import ClassCounts, read_as
+from tokumei.engines.count import count_classes
 from tokumei.engines.grouping import group_rows
 from tokumei.hierarchies.hierarchy import Hierarchy, Level
 from tokumei.hierarchies.leaves import leaf_texts, numbers_of, read_number
 from tokumei.measures.requirement import Requirement, population_of, with_population
 from tokumei.methods.local.grid import Grid
 from tokumei.methods.local.task import Codes, Ints, LocalAttribute, LocalTask, counts_of_groups, histogram_of_groups
+
+# The private-use character keeps it apart from the columns of any table.
+CLASS = "\ue000class"
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +44,18 @@ def encode_rows(
     weights: Mapping[str, float] | None = None,
 ) -> EncodedRows:
     """Make the task of a frame; a value that its hierarchy does not hold is an InputError."""
-    given = _Given(
-        frame.height,
-        lambda name: frame[name],
-        lambda tree: _leaf_codes(tree, frame[tree.attribute]),
-        None,
-        lambda name, class_of, n_classes: _histogram(class_of, frame[name], n_classes),
-    )
-    return _encoded(given, hierarchies, requirements, sensitive, numeric, suppression, weights)
+    counts = count_classes(frame, list(hierarchies), sensitive=sensitive)
+    options: dict[str, Any] = {"numeric": numeric, "suppression": suppression, "weights": weights}
+    encoded = encode_classes(counts, hierarchies, requirements, **options)
+    return replace(encoded, class_of=encoded.class_of[classes_of_rows(frame, counts)])
+
+
+def classes_of_rows(frame: pl.DataFrame, counts: ClassCounts) -> Ints:
+    """Return for each row of a frame its class among those that were counted of it."""
+    keys = frame.select(counts.columns).cast({pl.selectors.categorical(): pl.String, pl.selectors.enum(): pl.String})
+    numbered = counts.values().with_row_index(CLASS)
+    found = keys.join(numbered, on=keys.columns, how="left", nulls_equal=True, maintain_order="left")[CLASS]
+    return found.to_numpy().astype(np.int64)
 
 
 def encode_classes(
@@ -68,22 +77,35 @@ def encode_classes(
     >>> encode_classes(counts, {"age": flat_hierarchy("age", counts.domain("age"))}, []).task.sizes.tolist()
     [2, 1]
     """
-
-    def leaves(tree: Hierarchy) -> Codes:
-        index = counts.columns.index(tree.attribute)
-        codes: Codes = _leaf_codes(tree, counts.domains[index])[counts.codes[index]]
-        return codes
-
-    given = _Given(
-        counts.n_classes,
-        counts.domain,
-        leaves,
-        counts.sizes,
-        lambda name, class_of, n_classes: histogram_of_groups(counts.histograms[name], class_of, n_classes),
+    trees = [_in_order(tree) if name in numeric else tree for name, tree in hierarchies.items()]
+    populations = [population_of(one) for one in requirements]
+    people = [one.over(list(hierarchies)) for one in populations if one is not None]
+    columns = []
+    for index, tree in enumerate(trees):
+        values = counts.domain(tree.attribute)
+        own = _leaf_codes(tree, values)[counts.codes[counts.columns.index(tree.attribute)]]
+        others = [_leaf_codes(tree, people_domain(one, values))[one.codes[index]] for one in people]
+        columns.append(np.concatenate([own, *others]))
+    n_all = counts.n_classes + sum(one.n_classes for one in people)
+    grouping = group_rows(columns, [len(tree.leaves) + 1 for tree in trees], n_all)
+    group_of, a_row_of = grouping.group_of, grouping.a_row_of
+    class_of = group_of[: counts.n_classes]
+    # Added up as floats, which is exact below 2^53 rows.
+    sizes = np.bincount(class_of, counts.sizes, minlength=len(a_row_of)).astype(np.int64)
+    attributes = tuple(
+        LocalAttribute(tree, tree.attribute in numeric, codes[a_row_of], (grids or {}).get(tree.attribute))
+        for tree, codes in zip(trees, columns, strict=True)
     )
-    encoded = _encoded(given, hierarchies, requirements, list(counts.histograms), numeric, suppression, weights)
-    attributes = tuple(replace(one, grid=(grids or {}).get(one.name)) for one in encoded.task.attributes)
-    return replace(encoded, task=replace(encoded.task, attributes=attributes))
+    of_leaves = ClassCounts(
+        tuple(hierarchies),
+        tuple(pl.Series(tree.attribute, [*tree.leaves, None], pl.String) for tree in trees),
+        np.array([one.leaf_of for one in attributes], np.int32).reshape(len(attributes), len(sizes)),
+        sizes,
+        {name: histogram_of_groups(one, class_of, len(sizes)) for name, one in counts.histograms.items()},
+    )
+    told = _with_population_sizes(requirements, people, group_of[counts.n_classes :], len(sizes))
+    n_may_suppress = math.floor(suppression * int(sizes.sum()) + 1e-9)
+    return EncodedRows(LocalTask(attributes, of_leaves, told, n_may_suppress, weights), class_of)
 
 
 def people_domain(population: ClassCounts, values: pl.Series) -> pl.Series:
@@ -105,58 +127,6 @@ def flat_hierarchy(attribute: str, values: pl.Series) -> Hierarchy:
     """Return a hierarchy for a column without one: the values themselves, and nothing at all."""
     leaves = leaf_texts(attribute, values)
     return Hierarchy.of_levels(attribute, [leaves]).with_top()
-
-
-@dataclass(frozen=True, eq=False)
-class _Given:
-    """What is encoded: how many, the values by column, their leaves, how many rows each stands for, histograms."""
-
-    n: int
-    values: Callable[[str], pl.Series]
-    leaves: Callable[[Hierarchy], Codes]
-    # None where each is one row.
-    sizes: Ints | None
-    histogram: Callable[[str, Ints, int], Histogram]
-
-
-def _encoded(
-    given: _Given,
-    hierarchies: Mapping[str, Hierarchy],
-    requirements: Sequence[Requirement],
-    sensitive: Sequence[str],
-    numeric: Sequence[str],
-    suppression: float,
-    weights: Mapping[str, float] | None,
-) -> EncodedRows:
-    trees = [_in_order(tree) if name in numeric else tree for name, tree in hierarchies.items()]
-    populations = [population_of(one) for one in requirements]
-    people = [one.over(list(hierarchies)) for one in populations if one is not None]
-    columns = []
-    for index, tree in enumerate(trees):
-        own = given.leaves(tree)
-        values = given.values(tree.attribute)
-        others = [_leaf_codes(tree, people_domain(one, values))[one.codes[index]] for one in people]
-        columns.append(np.concatenate([own, *others]))
-    n_all = given.n + sum(one.n_classes for one in people)
-    grouping = group_rows(columns, [len(tree.leaves) + 1 for tree in trees], n_all)
-    group_of, a_row_of = grouping.group_of, grouping.a_row_of
-    class_of = group_of[: given.n]
-    # Added up as floats, which is exact below 2^53 rows.
-    sizes = np.bincount(class_of, given.sizes, minlength=len(a_row_of)).astype(np.int64)
-    attributes = tuple(
-        LocalAttribute(tree, tree.attribute in numeric, codes[a_row_of])
-        for tree, codes in zip(trees, columns, strict=True)
-    )
-    counts = ClassCounts(
-        tuple(hierarchies),
-        tuple(pl.Series(tree.attribute, [*tree.leaves, None], pl.String) for tree in trees),
-        np.array([one.leaf_of for one in attributes], np.int32).reshape(len(attributes), len(sizes)),
-        sizes,
-        {name: given.histogram(name, class_of, len(sizes)) for name in sensitive},
-    )
-    told = _with_population_sizes(requirements, people, group_of[given.n :], len(sizes))
-    n_may_suppress = math.floor(suppression * int(sizes.sum()) + 1e-9)
-    return EncodedRows(LocalTask(attributes, counts, told, n_may_suppress, weights), class_of)
 
 
 def _in_order(tree: Hierarchy) -> Hierarchy:
@@ -187,16 +157,6 @@ def _leaf_codes(tree: Hierarchy, values: pl.Series) -> Codes:
     table = pl.DataFrame({"value": domain, "code": pl.Series(codes, dtype=pl.Int32)})
     found = pl.DataFrame({"value": values}).join(table, on="value", how="left", nulls_equal=True, maintain_order="left")
     return found["code"].to_numpy()
-
-
-def _histogram(class_of: Ints, values: pl.Series, n_classes: int) -> Histogram:
-    domain = values.unique().sort(nulls_last=True)
-    table = pl.DataFrame({"value": domain, "code": np.arange(len(domain), dtype=np.int32)})
-    asked = pl.DataFrame({"value": values})
-    codes = asked.join(table, on="value", how="left", nulls_equal=True, maintain_order="left")["code"].to_numpy()
-    pairs = group_rows([class_of.astype(np.int32), codes], [n_classes, len(domain)], len(codes))
-    first = pairs.a_row_of
-    return Histogram(domain, class_of[first], codes[first], pairs.sums(np.ones(len(codes), np.int64)))
 
 
 def _with_population_sizes(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
+from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
@@ -45,7 +45,14 @@ from tokumei.methods.local.splitting import Splitting, first_cut
 from tokumei.methods.local.task import Ranges, column_weights
 from tokumei.methods.recipes import Goal, against_original, check_classes, released_columns
 from tokumei.methods.registry import LocalRecoder
-from tokumei.methods.rows import Regrouping, RowOutcome, check_is_used, regroup, row_recipe, whole_trees
+from tokumei.methods.rows import (
+    RowOutcome,
+    check_is_used,
+    decide_groups,
+    group_classes,
+    row_recipe,
+    whole_trees,
+)
 from tokumei.methods.search.problem import check_asked
 
 
@@ -144,7 +151,7 @@ def write_regrouped(
     with step("counting"):
         counts = with_histograms(source, counts, goal.sensitive, along=along, **reading)
     with step(f"anonymizing by {part_name(method)}"):
-        found = _decided(method, counts, hierarchies, goal, seed or 0)
+        found = decide_groups(method, counts, hierarchies, goal, seed or 0)
     kept = found.kept()
     if not len(kept):
         raise CannotAnonymize("Every row would have to be left out: nothing is released.")
@@ -197,7 +204,7 @@ def write_in_parts(
             for part in parts_that_fit(relation, trees, told, asked, most):
                 counts = part.counts
                 with step(f"anonymizing part {n_parts + 1} by {part_name(method)}"):
-                    found = _grouped(method, counts, trees, told, seed or 0, part.grids)
+                    found = group_classes(method, counts, trees, told, seed or 0, part.grids)
                 kept = found.kept()
                 classes = ClassRecoding(counts.values()[kept], pl.DataFrame(found.labels(kept)))
                 plan = WritePlan(columns, {}, is_shuffled=True, classes=classes)
@@ -250,48 +257,3 @@ def _counted_again(
         expected = f"a table that does not change while it is read, of {n_rows:,} rows"
         raise InputError.of(expected, file=str(source), value=f"{written.n_rows + n_suppressed:,}")
     return written
-
-
-def _decided(
-    method: LocalRecoder, counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: Goal, seed: int
-) -> Regrouping:
-    """Decide, and once more without leaving rows out where that breaks what is asked of the release as a whole."""
-    found = _grouped(method, counts, hierarchies, goal, seed)
-    if found.n_suppressed and any(sees_whole_release(one) for one in found.checked):
-        try:
-            check_classes(_released_counts(found, counts), found.checked)
-        except PromiseBroken:
-            return _grouped(method, counts, hierarchies, replace(goal, suppression=0.0), seed)
-    return found
-
-
-def _grouped(
-    method: LocalRecoder,
-    counts: ClassCounts,
-    hierarchies: Mapping[str, Hierarchy],
-    goal: Goal,
-    seed: int,
-    grids: Mapping[str, Grid] | None = None,
-) -> Regrouping:
-    trees = whole_trees(counts.columns, hierarchies, counts.domain, goal.requirements)
-    asked: dict[str, Any] = {"numeric": goal.numeric, "suppression": goal.suppression, "weights": goal.weights}
-    asked["grids"] = grids
-    return regroup(method, encode_classes(counts, trees, goal.requirements, **asked), seed=seed)
-
-
-def _released_counts(found: Regrouping, counts: ClassCounts) -> ClassCounts:
-    """Return the counts that the release will have."""
-    kept = found.kept()
-    taken = counts.taken(~found.recoding.is_suppressed[found.encoded.class_of])
-    labels = found.labels(kept)
-    released = ClassCounts.of_groups(counts.columns, _numbered([*labels, pl.Series(taken.sizes)]))
-    for name, one in taken.histograms.items():
-        cells = [label.gather(one.class_of) for label in labels]
-        pairs = _numbered([*cells, one.values.gather(one.value_of), pl.Series(one.counts)])
-        released = released.with_histogram(name, ClassCounts.of_groups([*counts.columns, name], pairs))
-    return released
-
-
-def _numbered(columns: Sequence[pl.Series]) -> pl.DataFrame:
-    # A column may have any name, that of the sizes too.
-    return pl.DataFrame([one.alias(str(index)) for index, one in enumerate(columns)])
