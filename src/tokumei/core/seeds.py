@@ -115,8 +115,9 @@ def places_of_rows(seed: int, method: str, n_rows: int, first: int = 0) -> npt.N
     import numpy as np
 
     upper, lower, _, _ = words_of_rows(key_of(seed, method), n_rows, first).astype(np.uint64)
-    # From −2⁶³, since engines have no whole number above 2⁶³.
-    return ((upper << np.uint64(32) | lower) ^ np.uint64(2**63)).view(np.int64)
+    # Shifted by 2⁶³, since engines have no larger whole number.
+    places: npt.NDArray[np.int64] = ((upper << np.uint64(32) | lower) ^ np.uint64(2**63)).view(np.int64)
+    return places
 
 
 def order_of_rows(seed: int, method: str, n_rows: int) -> npt.NDArray[np.int64]:

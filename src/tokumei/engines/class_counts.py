@@ -157,12 +157,17 @@ class ClassCounts:
 
         Combinations may repeat; their sizes are added up.
         """
+        return cls.with_class_of(columns, groups)[0]
+
+    @classmethod
+    def with_class_of(cls, columns: Sequence[str], groups: pl.DataFrame) -> tuple[ClassCounts, Indices]:
+        """Make the counts of combinations as `of_groups` does, and return the class of each combination."""
         encoded = [encode(groups.to_series(index)) for index in range(len(columns))]
         domains = tuple(domain.alias(name) for name, (domain, _) in zip(columns, encoded, strict=True))
         codes = [code for _, code in encoded]
         grouping = group_rows(codes, [len(domain) for domain in domains], groups.height)
         sizes = grouping.sums(groups.to_series(len(columns)).to_numpy().astype(np.int64))
-        return cls(tuple(columns), domains, _take(codes, grouping), sizes)
+        return cls(tuple(columns), domains, _take(codes, grouping), sizes), grouping.group_of
 
     @classmethod
     def of_rows(cls, columns: Sequence[str], rows: pl.DataFrame) -> ClassCounts:

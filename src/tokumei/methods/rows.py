@@ -290,9 +290,8 @@ def _recoded_locally(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelea
     frame, goal = asked.frame, asked.goal
     if not goal.requirements:
         raise InputError.of("at least one requirement, such as k")
-    counts = count_classes(frame, asked.quasi_identifiers, sensitive=goal.sensitive)
+    counts, class_of = classes_of_rows(frame, asked.quasi_identifiers, goal.sensitive)
     found = decide_groups(method, counts, asked.hierarchies, goal, seed)
-    class_of = classes_of_rows(frame, counts)
     rows = (~found.recoding.is_suppressed[found.encoded.class_of[class_of]]).nonzero()[0]
     released = frame.select(asked.columns)[rows].with_columns(found.labels(class_of[rows]))
     recipe = asked.recipe(seed)

@@ -12,17 +12,13 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.engines.class_counts import ClassCounts, read_as
-from tokumei.engines.count import count_classes
+from tokumei.engines.class_counts import ClassCounts, Histogram, read_as
 from tokumei.engines.grouping import group_rows
 from tokumei.hierarchies.hierarchy import Hierarchy, Level
 from tokumei.hierarchies.leaves import leaf_texts, numbers_of, read_number
 from tokumei.measures.requirement import Requirement, population_of, with_population
 from tokumei.methods.local.grid import Grid
 from tokumei.methods.local.task import Codes, Ints, LocalAttribute, LocalTask, counts_of_groups, histogram_of_groups
-
-# The private-use character keeps it apart from the columns of any table.
-CLASS = "\ue000class"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,18 +40,30 @@ def encode_rows(
     weights: Mapping[str, float] | None = None,
 ) -> EncodedRows:
     """Make the task of a frame; a value that its hierarchy does not hold is an InputError."""
-    counts = count_classes(frame, list(hierarchies), sensitive=sensitive)
+    counts, class_of = classes_of_rows(frame, list(hierarchies), sensitive)
     options: dict[str, Any] = {"numeric": numeric, "suppression": suppression, "weights": weights}
     encoded = encode_classes(counts, hierarchies, requirements, **options)
-    return replace(encoded, class_of=encoded.class_of[classes_of_rows(frame, counts)])
+    return replace(encoded, class_of=encoded.class_of[class_of])
 
 
-def classes_of_rows(frame: pl.DataFrame, counts: ClassCounts) -> Ints:
-    """Return for each row of a frame its class among those that were counted of it."""
-    keys = frame.select(counts.columns).cast({pl.selectors.categorical(): pl.String, pl.selectors.enum(): pl.String})
-    numbered = counts.values().with_row_index(CLASS)
-    found = keys.join(numbered, on=keys.columns, how="left", nulls_equal=True, maintain_order="left")[CLASS]
-    return found.to_numpy().astype(np.int64)
+def classes_of_rows(
+    frame: pl.DataFrame, columns: Sequence[str], sensitive: Sequence[str] = ()
+) -> tuple[ClassCounts, Ints]:
+    """Count the classes of a frame, and return the class of each row."""
+    once = pl.repeat(1, frame.height, dtype=pl.Int64, eager=True)
+    counts, class_of = ClassCounts.with_class_of(columns, _numbered([*(frame[name] for name in columns), once]))
+    histograms = {}
+    for name in sensitive:
+        # Classes are numbers from 0, which are their own codes.
+        pairs = ClassCounts.of_groups(["class", name], _numbered([pl.Series(class_of), frame[name], once]))
+        histograms[name] = Histogram(pairs.domains[1], pairs.codes[0].astype(np.int64), pairs.codes[1], pairs.sizes)
+    return replace(counts, histograms=histograms), class_of
+
+
+def _numbered(columns: Sequence[pl.Series]) -> pl.DataFrame:
+    """Return a frame whose columns are named by numbers, since those of a table may have any name."""
+    frame = pl.DataFrame([one.alias(str(index)) for index, one in enumerate(columns)])
+    return frame.cast({pl.selectors.categorical(): pl.String, pl.selectors.enum(): pl.String})
 
 
 def encode_classes(
