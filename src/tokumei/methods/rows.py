@@ -19,20 +19,14 @@ from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed
+from tokumei.core.text import Text
 from tokumei.data.files.csv import check_has_columns
 from tokumei.data.release import Recipe, Release
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.requirement import Requirement, population_of, sees_whole_release, with_population
-from tokumei.methods.local.encoding import (
-    EncodedRows,
-    classes_of_rows,
-    encode_classes,
-    flat_hierarchy,
-    people_domain,
-)
-from tokumei.methods.local.grid import Grid
+from tokumei.methods.local.encoding import EncodedRows, encode_rows, flat_hierarchy, people_domain
 from tokumei.methods.local.task import Ints, LocalRecoding, LocalTask
 from tokumei.methods.perturbing.perturbation import Original
 from tokumei.methods.recipes import (
@@ -43,6 +37,8 @@ from tokumei.methods.recipes import (
     hierarchy_as_dict,
     part_as_dict,
     released_columns,
+    unit_as_dict,
+    with_whose,
 )
 from tokumei.methods.registry import LocalRecoder, Perturber
 from tokumei.methods.search.problem import check_asked
@@ -75,40 +71,16 @@ class Regrouping:
         return indices
 
 
-def decide_groups(
-    method: LocalRecoder, counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: Goal, seed: int
-) -> Regrouping:
-    """Decide, and once more without leaving rows out where that breaks what is asked of the release as a whole."""
-    found = group_classes(method, counts, hierarchies, goal, seed)
-    if found.n_suppressed and any(sees_whole_release(one) for one in found.checked):
-        try:
-            check_classes(_released_counts(found, counts), found.checked)
-        except PromiseBroken:
-            return group_classes(method, counts, hierarchies, replace(goal, suppression=0.0), seed)
-    return found
-
-
-def group_classes(
-    method: LocalRecoder,
-    counts: ClassCounts,
-    hierarchies: Mapping[str, Hierarchy],
-    goal: Goal,
-    seed: int,
-    grids: Mapping[str, Grid] | None = None,
-) -> Regrouping:
-    """Run a method on the classes of rows; CannotAnonymize if more rows would have to go than may."""
-    trees = whole_trees(counts.columns, hierarchies, counts.domain, goal.requirements)
-    asked: dict[str, Any] = {"numeric": goal.numeric, "suppression": goal.suppression, "weights": goal.weights}
-    asked["grids"] = grids
-    encoded = encode_classes(counts, trees, goal.requirements, **asked)
-    told, whole = encoded.task.requirements, encoded.task.counts
-    task = replace(encoded.task, requirements=against_original(told, whole))
+def regroup(method: LocalRecoder, encoded: EncodedRows, *, seed: int) -> Regrouping:
+    """Run a method; CannotAnonymize if more rows would have to go than may."""
+    asked, counts = encoded.task.requirements, encoded.task.counts
+    task = replace(encoded.task, requirements=against_original(asked, counts))
     recoding = method.recode_locally(task, seed=seed)
     n_suppressed = recoding.n_suppressed(task)
     if n_suppressed > task.n_may_suppress:
         raise task.too_many_out(n_suppressed)
     shares = recoding.shares(task)
-    checked = against_original(told, whole, moves=n_suppressed > 0)
+    checked = against_original(asked, counts, moves=n_suppressed > 0)
     return Regrouping(
         encoded,
         recoding,
@@ -116,24 +88,6 @@ def group_classes(
         n_suppressed,
         Score("ncp", min(1.0, sum(shares.values())), best=0, worst=1, inputs={"shares": shares}),
     )
-
-
-def _released_counts(found: Regrouping, counts: ClassCounts) -> ClassCounts:
-    """Return the counts that the release will have."""
-    kept = found.kept()
-    taken = counts.taken(~found.recoding.is_suppressed[found.encoded.class_of])
-    labels = found.labels(kept)
-    released = ClassCounts.of_groups(counts.columns, _numbered([*labels, pl.Series(taken.sizes)]))
-    for name, one in taken.histograms.items():
-        cells = [label.gather(one.class_of) for label in labels]
-        pairs = _numbered([*cells, one.values.gather(one.value_of), pl.Series(one.counts)])
-        released = released.with_histogram(name, ClassCounts.of_groups([*counts.columns, name], pairs))
-    return released
-
-
-def _numbered(columns: Sequence[pl.Series]) -> pl.DataFrame:
-    # A column may have any name, that of the sizes too.
-    return pl.DataFrame([one.alias(str(index)) for index, one in enumerate(columns)])
 
 
 def whole_trees(
@@ -170,6 +124,7 @@ def row_recipe(
         "weights": dict(goal.weights),
         "numeric": list(goal.numeric),
         "keep": list(keep),
+        **unit_as_dict(goal),
     }
     return Recipe(part_name(goal.method), {**options, **more}, seed)
 
@@ -199,6 +154,7 @@ class RowOutcome:
     """Facts about a release by a method on rows; the rows may have been written on an engine.
 
     checked: the requirements as they are checked on the release.
+    n_people: of the original, where it is known whose each row is.
     promises: what the method proves beyond counting.
     counts: of the release, over the quasi-identifiers; None where no row is a person's.
     loss: where cells became labels.
@@ -207,6 +163,7 @@ class RowOutcome:
     recipe: Recipe
     checked: Sequence[Requirement]
     n_suppressed: int = 0
+    n_people: int | None = None
     counts: ClassCounts | None = None
     loss: Score | None = None
     promises: Mapping[str, Score] = field(default_factory=dict)
@@ -256,6 +213,9 @@ def release_rows(
 def check_is_used(goal: Goal, quasi_identifiers: Sequence[str]) -> None:
     """Refuse what the method would not look at: whoever asks for it would believe that it was done."""
     name = part_name(goal.method)
+    if goal.unit is not None and isinstance(goal.method, Perturber):
+        expected = "a method that puts classes together, where a person has several rows: {name} knows rows alone"
+        raise InputError.of(Text(expected, name=name), option=str(goal.unit.role), value=goal.unit.column)
     if goal.preference:
         raise InputError.of(f"no columns to prefer: {name} does not choose between levels", option="prefer")
     for column in goal.weights:
@@ -286,23 +246,46 @@ class _Asked:
 
 
 def _recoded_locally(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
-    """Decide on the classes of a frame, and give each row the labels of its class."""
-    frame, goal = asked.frame, asked.goal
-    if not goal.requirements:
+    """Recode, and once more without leaving rows out where that broke what is asked of the release as a whole."""
+    if not asked.goal.requirements:
         raise InputError.of("at least one requirement, such as k")
-    counts, class_of = classes_of_rows(frame, asked.quasi_identifiers, goal.sensitive)
-    found = decide_groups(method, counts, asked.hierarchies, goal, seed)
-    rows = (~found.recoding.is_suppressed[found.encoded.class_of[class_of]]).nonzero()[0]
-    released = frame.select(asked.columns)[rows].with_columns(found.labels(class_of[rows]))
+    made = _grouped(method, asked, seed)
+    try:
+        return replace(made, counts=_recounted(made, asked))
+    except PromiseBroken:
+        if not made.n_suppressed or not any(sees_whole_release(one) for one in made.checked):
+            raise
+    again = _grouped(method, replace(asked, goal=replace(asked.goal, suppression=0.0)), seed)
     recipe = asked.recipe(seed)
-    made = RowRelease(
+    release = replace(again.release, recipe=recipe)
+    return replace(again, recipe=recipe, release=release, counts=_recounted(again, asked))
+
+
+def _grouped(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
+    frame, goal = asked.frame, asked.goal
+    trees = whole_trees(asked.quasi_identifiers, asked.hierarchies, frame.get_column, goal.requirements)
+    encoded = encode_rows(
+        frame,
+        trees,
+        goal.requirements,
+        sensitive=goal.sensitive,
+        person=goal.person,
+        numeric=goal.numeric,
+        suppression=goal.suppression,
+        weights=goal.weights,
+    )
+    found = regroup(method, encoded, seed=seed)
+    kept = found.kept()
+    released = frame.select(asked.columns)[kept].with_columns(found.labels(kept))
+    recipe = asked.recipe(seed)
+    return RowRelease(
         recipe=recipe,
         checked=found.checked,
         n_suppressed=found.n_suppressed,
+        n_people=encoded.task.counts.n_people,
         loss=found.loss,
-        release=Release(released, recipe, rows=pl.Series("row", rows)),
+        release=Release(released, recipe, rows=pl.Series("row", kept)),
     )
-    return replace(made, counts=_recounted(made, asked))
 
 
 def _changed(method: Perturber, asked: _Asked, seed: int | None, *, is_reproducible: bool) -> RowRelease:
@@ -351,7 +334,9 @@ def _recounted(made: RowRelease, asked: _Asked) -> ClassCounts | None:
                 f"no requirement of classes: {method} releases no rows of people and has its own options"
             )
         return None
-    return recounted(made.release.frame, asked.quasi_identifiers, asked.goal, made.checked)
+    return recounted(
+        with_whose(made.release, asked.frame, asked.goal), asked.quasi_identifiers, asked.goal, made.checked
+    )
 
 
 def requirements_told(goal: Goal, counts: ClassCounts) -> Sequence[Requirement]:
@@ -367,7 +352,7 @@ def recounted(
     released: pl.DataFrame | Path, quasi_identifiers: Sequence[str], goal: Goal, told: Sequence[Requirement]
 ) -> ClassCounts:
     """Count a release, and raise PromiseBroken or CannotAnonymize if a class does not meet a requirement."""
-    counts = count_classes(released, quasi_identifiers, sensitive=goal.sensitive)
+    counts = count_classes(released, quasi_identifiers, sensitive=goal.sensitive, person=goal.person)
     try:
         check_classes(counts, told)
     except PromiseBroken as broken:

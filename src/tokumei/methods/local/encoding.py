@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.engines.class_counts import ClassCounts, Histogram, read_as
+from tokumei.engines.class_counts import PERSON, ClassCounts, Histogram, read_as
 from tokumei.engines.grouping import group_rows
 from tokumei.hierarchies.hierarchy import Hierarchy, Level
 from tokumei.hierarchies.leaves import leaf_texts, numbers_of, read_number
 from tokumei.measures.requirement import Requirement, population_of, with_population
 from tokumei.methods.local.grid import Grid
-from tokumei.methods.local.task import Codes, Ints, LocalAttribute, LocalTask, counts_of_groups, histogram_of_groups
+from tokumei.methods.local.task import Codes, Ints, LocalAttribute, LocalTask, counts_of_groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,35 +33,28 @@ def encode_rows(
     requirements: Sequence[Requirement],
     *,
     sensitive: Sequence[str] = (),
+    person: str | None = None,
     numeric: Sequence[str] = (),
     suppression: float = 0.0,
     weights: Mapping[str, float] | None = None,
 ) -> EncodedRows:
     """Make the task of a frame; a value that its hierarchy does not hold is an InputError."""
-    counts, class_of = classes_of_rows(frame, list(hierarchies), sensitive)
-    options: dict[str, Any] = {"numeric": numeric, "suppression": suppression, "weights": weights}
-    encoded = encode_classes(counts, hierarchies, requirements, **options)
-    return replace(encoded, class_of=encoded.class_of[class_of])
+    whose = None if person is None else frame[person]
 
+    def histogram(name: str, class_of: Ints, n_classes: int) -> Histogram:
+        if whose is not None and name == PERSON:
+            return Histogram.of_rows(class_of, n_classes, whose)
+        return Histogram.of_rows(class_of, n_classes, frame[name], whose)
 
-def classes_of_rows(
-    frame: pl.DataFrame, columns: Sequence[str], sensitive: Sequence[str] = ()
-) -> tuple[ClassCounts, Ints]:
-    """Count the classes of a frame, and return the class of each row."""
-    once = pl.repeat(1, frame.height, dtype=pl.Int64, eager=True)
-    counts, class_of = ClassCounts.with_class_of(columns, _numbered([*(frame[name] for name in columns), once]))
-    histograms = {}
-    for name in sensitive:
-        # Classes are numbers from 0, which are their own codes.
-        pairs = ClassCounts.of_groups(["class", name], _numbered([pl.Series(class_of), frame[name], once]))
-        histograms[name] = Histogram(pairs.domains[1], pairs.codes[0].astype(np.int64), pairs.codes[1], pairs.sizes)
-    return replace(counts, histograms=histograms), class_of
-
-
-def _numbered(columns: Sequence[pl.Series]) -> pl.DataFrame:
-    """Return a frame whose columns are named by numbers, since those of a table may have any name."""
-    frame = pl.DataFrame([one.alias(str(index)) for index, one in enumerate(columns)])
-    return frame.cast({pl.selectors.categorical(): pl.String, pl.selectors.enum(): pl.String})
+    given = _Given(
+        frame.height,
+        lambda name: frame[name],
+        lambda tree: _leaf_codes(tree, frame[tree.attribute]),
+        None,
+        histogram,
+    )
+    counted = [*sensitive, *([] if person is None else [PERSON])]
+    return _encoded(given, hierarchies, requirements, counted, numeric, suppression, weights)
 
 
 def encode_classes(
@@ -85,35 +76,22 @@ def encode_classes(
     >>> encode_classes(counts, {"age": flat_hierarchy("age", counts.domain("age"))}, []).task.sizes.tolist()
     [2, 1]
     """
-    trees = [_in_order(tree) if name in numeric else tree for name, tree in hierarchies.items()]
-    populations = [population_of(one) for one in requirements]
-    people = [one.over(list(hierarchies)) for one in populations if one is not None]
-    columns = []
-    for index, tree in enumerate(trees):
-        values = counts.domain(tree.attribute)
-        own = _leaf_codes(tree, values)[counts.codes[counts.columns.index(tree.attribute)]]
-        others = [_leaf_codes(tree, people_domain(one, values))[one.codes[index]] for one in people]
-        columns.append(np.concatenate([own, *others]))
-    n_all = counts.n_classes + sum(one.n_classes for one in people)
-    grouping = group_rows(columns, [len(tree.leaves) + 1 for tree in trees], n_all)
-    group_of, a_row_of = grouping.group_of, grouping.a_row_of
-    class_of = group_of[: counts.n_classes]
-    # Added up as floats, which is exact below 2^53 rows.
-    sizes = np.bincount(class_of, counts.sizes, minlength=len(a_row_of)).astype(np.int64)
-    attributes = tuple(
-        LocalAttribute(tree, tree.attribute in numeric, codes[a_row_of], (grids or {}).get(tree.attribute))
-        for tree, codes in zip(trees, columns, strict=True)
+
+    def leaves(tree: Hierarchy) -> Codes:
+        index = counts.columns.index(tree.attribute)
+        codes: Codes = _leaf_codes(tree, counts.domains[index])[counts.codes[index]]
+        return codes
+
+    given = _Given(
+        counts.n_classes,
+        counts.domain,
+        leaves,
+        counts.sizes,
+        lambda name, class_of, n_classes: counts.histograms[name].in_groups(class_of, n_classes),
     )
-    of_leaves = ClassCounts(
-        tuple(hierarchies),
-        tuple(pl.Series(tree.attribute, [*tree.leaves, None], pl.String) for tree in trees),
-        np.array([one.leaf_of for one in attributes], np.int32).reshape(len(attributes), len(sizes)),
-        sizes,
-        {name: histogram_of_groups(one, class_of, len(sizes)) for name, one in counts.histograms.items()},
-    )
-    told = _with_population_sizes(requirements, people, group_of[counts.n_classes :], len(sizes))
-    n_may_suppress = math.floor(suppression * int(sizes.sum()) + 1e-9)
-    return EncodedRows(LocalTask(attributes, of_leaves, told, n_may_suppress, weights), class_of)
+    encoded = _encoded(given, hierarchies, requirements, list(counts.histograms), numeric, suppression, weights)
+    attributes = tuple(replace(one, grid=(grids or {}).get(one.name)) for one in encoded.task.attributes)
+    return replace(encoded, task=replace(encoded.task, attributes=attributes))
 
 
 def people_domain(population: ClassCounts, values: pl.Series) -> pl.Series:
@@ -135,6 +113,57 @@ def flat_hierarchy(attribute: str, values: pl.Series) -> Hierarchy:
     """Return a hierarchy for a column without one: the values themselves, and nothing at all."""
     leaves = leaf_texts(attribute, values)
     return Hierarchy.of_levels(attribute, [leaves]).with_top()
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """What is encoded: how many, the values by column, their leaves, how many rows each stands for, histograms."""
+
+    n: int
+    values: Callable[[str], pl.Series]
+    leaves: Callable[[Hierarchy], Codes]
+    # None where each is one row.
+    sizes: Ints | None
+    histogram: Callable[[str, Ints, int], Histogram]
+
+
+def _encoded(
+    given: _Given,
+    hierarchies: Mapping[str, Hierarchy],
+    requirements: Sequence[Requirement],
+    sensitive: Sequence[str],
+    numeric: Sequence[str],
+    suppression: float,
+    weights: Mapping[str, float] | None,
+) -> EncodedRows:
+    trees = [_in_order(tree) if name in numeric else tree for name, tree in hierarchies.items()]
+    populations = [population_of(one) for one in requirements]
+    people = [one.over(list(hierarchies)) for one in populations if one is not None]
+    columns = []
+    for index, tree in enumerate(trees):
+        own = given.leaves(tree)
+        values = given.values(tree.attribute)
+        others = [_leaf_codes(tree, people_domain(one, values))[one.codes[index]] for one in people]
+        columns.append(np.concatenate([own, *others]))
+    n_all = given.n + sum(one.n_classes for one in people)
+    grouping = group_rows(columns, [len(tree.leaves) + 1 for tree in trees], n_all)
+    group_of, a_row_of = grouping.group_of, grouping.a_row_of
+    class_of = group_of[: given.n]
+    # Added up as floats, which is exact below 2^53 rows.
+    sizes = np.bincount(class_of, given.sizes, minlength=len(a_row_of)).astype(np.int64)
+    attributes = tuple(
+        LocalAttribute(tree, tree.attribute in numeric, codes[a_row_of])
+        for tree, codes in zip(trees, columns, strict=True)
+    )
+    counts = ClassCounts(
+        tuple(hierarchies),
+        tuple(pl.Series(tree.attribute, [*tree.leaves, None], pl.String) for tree in trees),
+        np.array([one.leaf_of for one in attributes], np.int32).reshape(len(attributes), len(sizes)),
+        sizes,
+        {name: given.histogram(name, class_of, len(sizes)) for name in sensitive},
+    )
+    told = _with_population_sizes(requirements, people, group_of[given.n :], len(sizes))
+    return EncodedRows(LocalTask(attributes, counts, told, counts.most_left_out(suppression), weights), class_of)
 
 
 def _in_order(tree: Hierarchy) -> Hierarchy:

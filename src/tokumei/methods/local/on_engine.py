@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tokumei.core.errors import CannotAnonymize, InputError
+from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
@@ -43,16 +43,9 @@ from tokumei.methods.local.grid import Grid
 from tokumei.methods.local.mondrian import SafeSplitting
 from tokumei.methods.local.splitting import Splitting, first_cut
 from tokumei.methods.local.task import Ranges, column_weights
-from tokumei.methods.recipes import Goal, against_original, check_classes, released_columns
+from tokumei.methods.recipes import Goal, against_original, check_classes, counted_as_decided, released_columns
 from tokumei.methods.registry import LocalRecoder
-from tokumei.methods.rows import (
-    RowOutcome,
-    check_is_used,
-    decide_groups,
-    group_classes,
-    row_recipe,
-    whole_trees,
-)
+from tokumei.methods.rows import Regrouping, RowOutcome, check_is_used, regroup, row_recipe, whole_trees
 from tokumei.methods.search.problem import check_asked
 
 
@@ -149,9 +142,9 @@ def write_regrouped(
     """
     method, columns = _asked(column_names(source, **reading), quasi_identifiers, goal, keep)
     with step("counting"):
-        counts = with_histograms(source, counts, goal.sensitive, along=along, **reading)
+        counts = with_histograms(source, counts, goal.sensitive, person=goal.person, along=along, **reading)
     with step(f"anonymizing by {part_name(method)}"):
-        found = decide_groups(method, counts, hierarchies, goal, seed or 0)
+        found = _decided(method, counts, hierarchies, goal, seed or 0)
     kept = found.kept()
     if not len(kept):
         raise CannotAnonymize("Every row would have to be left out: nothing is released.")
@@ -161,10 +154,17 @@ def write_regrouped(
         plan["counts"] = counts if along is None else along
         write_recoded(source, [], draft, **plan, **reading)
         written = _counted_again(draft, source, quasi_identifiers, goal, counts.n_rows, found.n_suppressed)
+        if goal.unit is not None:
+            written = counted_as_decided(written, goal, _released_counts(found, counts))
         check_classes(written, found.checked)
     recipe = row_recipe(goal, quasi_identifiers, hierarchies, keep, seed or 0)
     return RowOutcome(
-        recipe=recipe, checked=found.checked, n_suppressed=found.n_suppressed, counts=written, loss=found.loss
+        recipe=recipe,
+        checked=found.checked,
+        n_suppressed=found.n_suppressed,
+        n_people=counts.n_people,
+        counts=written,
+        loss=found.loss,
     )
 
 
@@ -193,6 +193,9 @@ def write_in_parts(
     with connect(engine) as opened:
         relation = opened.open(source, reading)
         method, columns = _asked(list(relation.schema), quasi_identifiers, goal, keep)
+        if goal.unit is not None:
+            expected = "fewer combinations of values, which fit into memory together, where people have several rows"
+            raise InputError.of(expected, option=str(goal.unit.role), value=goal.unit.column)
         # The shares of sensitive values in the original are those of all parts together.
         whole = count_relation(relation, list(quasi_identifiers[:1]), sensitive=goal.sensitive)
         asked = against_original(goal.requirements, whole)
@@ -204,7 +207,7 @@ def write_in_parts(
             for part in parts_that_fit(relation, trees, told, asked, most):
                 counts = part.counts
                 with step(f"anonymizing part {n_parts + 1} by {part_name(method)}"):
-                    found = group_classes(method, counts, trees, told, seed or 0, part.grids)
+                    found = _grouped(method, counts, trees, told, seed or 0, part.grids)
                 kept = found.kept()
                 classes = ClassRecoding(counts.values()[kept], pl.DataFrame(found.labels(kept)))
                 plan = WritePlan(columns, {}, is_shuffled=True, classes=classes)
@@ -257,3 +260,38 @@ def _counted_again(
         expected = f"a table that does not change while it is read, of {n_rows:,} rows"
         raise InputError.of(expected, file=str(source), value=f"{written.n_rows + n_suppressed:,}")
     return written
+
+
+def _decided(
+    method: LocalRecoder, counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: Goal, seed: int
+) -> Regrouping:
+    """Decide, and once more without leaving rows out where that breaks what is asked of the release as a whole."""
+    found = _grouped(method, counts, hierarchies, goal, seed)
+    if found.n_suppressed and any(sees_whole_release(one) for one in found.checked):
+        try:
+            check_classes(_released_counts(found, counts), found.checked)
+        except PromiseBroken:
+            return _grouped(method, counts, hierarchies, replace(goal, suppression=0.0), seed)
+    return found
+
+
+def _grouped(
+    method: LocalRecoder,
+    counts: ClassCounts,
+    hierarchies: Mapping[str, Hierarchy],
+    goal: Goal,
+    seed: int,
+    grids: Mapping[str, Grid] | None = None,
+) -> Regrouping:
+    trees = whole_trees(counts.columns, hierarchies, counts.domain, goal.requirements)
+    asked: dict[str, Any] = {"numeric": goal.numeric, "suppression": goal.suppression, "weights": goal.weights}
+    asked["grids"] = grids
+    return regroup(method, encode_classes(counts, trees, goal.requirements, **asked), seed=seed)
+
+
+def _released_counts(found: Regrouping, counts: ClassCounts) -> ClassCounts:
+    """Return the counts that the release will have."""
+    kept = found.kept()
+    taken = counts.taken(~found.recoding.is_suppressed[found.encoded.class_of])
+    labels = found.labels(kept)
+    return taken.labelled(labels)
