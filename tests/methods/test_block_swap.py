@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tokumei.core.seeds import generator
-from tokumei.methods.perturbing.masking import BlockSwap
+from tokumei.methods.perturbing.masking import BlockSwap, ranks_in_blocks
 from tokumei.methods.perturbing.perturbation import Original
 
 
@@ -28,11 +29,16 @@ def test_five_incomes_change_places_in_one_of_two_ways() -> None:
 
 @given(st.integers(0, 40), st.integers(1, 45), st.integers(0, 1_000))
 def test_ranks_are_paired_within_blocks(n: int, window: int, seed: int) -> None:
-    partner = BlockSwap().partners(n, window, generator(seed))
+    partner = paired(n, window, seed)
     np.testing.assert_array_equal(partner[partner], np.arange(n))
     assert (np.abs(partner - np.arange(n)) <= window).all()
     # By the definition: for some place of the first border no pair crosses one, and at most one of each block stays.
     assert any(are_blocks(partner.tolist(), window, shift) for shift in range(window + 1))
+
+
+def paired(n: int, window: int, seed: int) -> npt.NDArray[np.int64]:
+    random = generator(seed)
+    return ranks_in_blocks(window, int(random.integers(window + 1)), random.random(n))
 
 
 def are_blocks(partner: list[int], window: int, shift: int) -> bool:
@@ -45,7 +51,7 @@ def are_blocks(partner: list[int], window: int, shift: int) -> bool:
 
 
 def test_pairs_of_a_block_are_as_likely() -> None:
-    pairings = Counter(tuple(BlockSwap().partners(4, 3, generator(seed))) for seed in range(4_000))
+    pairings = Counter(tuple(paired(4, 3, seed)) for seed in range(4_000))
     whole = [(1, 0, 3, 2), (2, 3, 0, 1), (3, 2, 1, 0)]
     # One place of the border in four leaves four ranks together, in three pairings; another halves them into the first.
     expected = [4_000 * (1 / 12 + 1 / 4), 4_000 / 12, 4_000 / 12]

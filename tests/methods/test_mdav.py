@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.methods.perturbing.microaggregate import Ints, mdav, mdav_in_blocks
+from tokumei.methods.perturbing.microaggregate import mdav, mdav_in_blocks
+from tokumei.methods.perturbing.perturbation import Ints
 
 Point = tuple[float, ...]
 # Whole coordinates: their sums are exact in any order, so that ties are ties for both.

@@ -119,16 +119,6 @@ def place(group: EngineValue | Sequence[str] | str | None, order: Sequence[Engin
     return ibis.row_number().over(ibis.window(group_by=group, order_by=list(order))).cast("int64")
 
 
-def beside(
-    value: EngineValue, group: EngineValue | Sequence[str] | str | None, order: Sequence[EngineValue | str]
-) -> tuple[EngineValue, EngineValue]:
-    """Return the values of the next and the previous row in the same group; missing where there is none."""
-    import ibis
-
-    within = ibis.window(group_by=group, order_by=list(order))
-    return value.lead().over(within), value.lag().over(within)
-
-
 NUMBER = "tokumei_number"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -289,16 +290,12 @@ def _grouped(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
 
 def _changed(method: Perturber, asked: _Asked, seed: int | None, *, is_reproducible: bool) -> RowRelease:
     goal, frame = asked.goal, asked.frame
-    name = part_name(method)
-    if any(population_of(one) is not None for one in goal.requirements):
-        raise InputError.of(f"no requirement of a population: {name} changes values at random")
     spends = bool(getattr(method, "spends_budget", False))
     if spends and seed is not None and not is_reproducible:
         expected = "no seed: its promise rests on noise nobody knows; --reproducible takes one and promises none"
         raise InputError.of(expected, option="seed", value=seed)
     counts = count_classes(frame, asked.quasi_identifiers, sensitive=goal.sensitive)
-    # Some methods release other rows than the original's, such as a sample.
-    told = against_original(goal.requirements, counts, moves=True)
+    told = requirements_told(goal, counts)
     released = frame.select(asked.columns)
     original = Original(
         released,
@@ -337,14 +334,30 @@ def _recounted(made: RowRelease, asked: _Asked) -> ClassCounts | None:
                 f"no requirement of classes: {method} releases no rows of people and has its own options"
             )
         return None
-    goal = asked.goal
-    released = with_whose(made.release, asked.frame, goal)
-    counts = count_classes(released, asked.quasi_identifiers, sensitive=goal.sensitive, person=goal.person)
+    return recounted(
+        with_whose(made.release, asked.frame, asked.goal), asked.quasi_identifiers, asked.goal, made.checked
+    )
+
+
+def requirements_told(goal: Goal, counts: ClassCounts) -> Sequence[Requirement]:
+    """Return the requirements as they are checked on rows that were changed, given the counts of the original."""
+    if any(population_of(one) is not None for one in goal.requirements):
+        expected = f"no requirement of a population: {part_name(goal.method)} changes the values of rows"
+        raise InputError.of(expected)
+    # Some methods release other rows than the original's, such as a sample.
+    return against_original(goal.requirements, counts, moves=True)
+
+
+def recounted(
+    released: pl.DataFrame | Path, quasi_identifiers: Sequence[str], goal: Goal, told: Sequence[Requirement]
+) -> ClassCounts:
+    """Count a release, and raise PromiseBroken or CannotAnonymize if a class does not meet a requirement."""
+    counts = count_classes(released, quasi_identifiers, sensitive=goal.sensitive, person=goal.person)
     try:
-        check_classes(counts, made.checked)
+        check_classes(counts, told)
     except PromiseBroken as broken:
-        if isinstance(asked.goal.method, LocalRecoder):
+        if isinstance(goal.method, LocalRecoder):
             raise
         # Random changes promise nothing of classes; that they were asked to is no fault of theirs.
-        raise CannotAnonymize(f"By {part_name(asked.goal.method)}, {broken}.") from None
+        raise CannotAnonymize(f"By {part_name(goal.method)}, {broken}.") from None
     return counts

@@ -29,8 +29,8 @@ from tokumei.engines.connect import connect
 from tokumei.engines.count import TooManyClasses, count_along, most_classes
 from tokumei.engines.engine import keeping, without_password
 from tokumei.methods.local.on_engine import IN_PARTS, write_in_parts, write_regrouped
-from tokumei.methods.perturbing.microaggregate import Microaggregate
-from tokumei.methods.perturbing.rows_on_engine import write_microaggregated
+from tokumei.methods.perturbing.perturbation import RowByRow
+from tokumei.methods.perturbing.rows_on_engine import write_changed
 from tokumei.methods.recipes import Goal, released_columns
 from tokumei.methods.registry import LocalRecoder, Perturber, TableAnonymizer, TableSearch
 from tokumei.methods.tables import recipe_of, write_anonymized
@@ -243,14 +243,10 @@ def _write(
     order: dict[str, Any] = {"is_shuffled": not asked.keep_order}
     if seed is not None and not asked.keep_order and (engine == "local" or not isinstance(made, Perturber)):
         log.info("The seed is not that of the order: on an engine rows are shuffled by lot, anew each time.")
-    if isinstance(made, Microaggregate):
-        averaged = write_microaggregated(source, qi, trees.of_columns, goal, out, seed=seed, **order, **how)
-        done = row_release(averaged, goal, trees)
-    elif isinstance(made, Perturber):
-        from tokumei.methods.perturbing.random_on_engine import write_perturbed
-
-        # Their order is drawn anyway, here as there: in their own, rows would tell who is who.
-        done = row_release(write_perturbed(source, qi, trees.of_columns, goal, out, seed=seed, **how), goal, trees)
+    if isinstance(made, RowByRow):
+        done = row_release(
+            write_changed(source, qi, trees.of_columns, goal, out, seed=seed, **order, **how), goal, trees
+        )
     elif isinstance(made, LocalRecoder):
         grouped = write_regrouped(source, qi, trees.of_columns, goal, out, seed=seed, along=along, **order, **how)
         done = row_release(grouped, goal, trees)
@@ -261,12 +257,12 @@ def _write(
 
 def runs_as_stream(method: Any) -> bool:
     """Whether a method works on rows that go by here one after the other."""
-    return isinstance(method, (TableSearch, LocalRecoder, Microaggregate))
+    return isinstance(method, (TableSearch, LocalRecoder)) or (isinstance(method, RowByRow) and method.keeps_order)
 
 
 def runs_on_engines(method: Any) -> bool:
     """Whether a method works on other engines than the local one."""
-    return runs_as_stream(method) or part_name(method) in ("block-swap", "noise", "pram", "sample")
+    return isinstance(method, (TableSearch, LocalRecoder, RowByRow))
 
 
 def _finished(done: TableRelease, names: Sequence[str], there: Sequence[str], started: float) -> TableRelease:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -11,22 +11,24 @@ import polars as pl
 
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.registry import part_name
-from tokumei.core.seeds import DRAWN_BY, generator, order_of_rows
+from tokumei.core.seeds import DRAWN_BY, generator, key_of, order_of_rows, words_of_rows
 from tokumei.core.text import Text
 from tokumei.methods.perturbing.perturbation import (
     USUAL_K,
     Floats,
+    Ints,
     Original,
     Perturbed,
+    RowByRow,
+    RowChange,
     check_bounds,
     given_bounds,
-    in_random_order,
     least_rows,
 )
 
 
 @dataclass(frozen=True)
-class Sample:
+class Sample(RowByRow):
     """Release a simple random sample of the rows, in an order drawn at random.
 
     Each row has the same chance to be released, and none is released twice. The number of rows is the share of all,
@@ -47,21 +49,12 @@ class Sample:
 
     share: float = field(default=0.1, metadata={"help": "The share of the rows that is released."})
 
-    def perturb(self, original: Original, *, seed: int) -> Perturbed:
-        """Draw the rows without replacement."""
-        n_rows = original.n_rows
-        n_drawn = self.n_drawn(n_rows)
-        rows = order_of_rows(seed, "sample", n_rows)[:n_drawn]
-        return Perturbed(original.frame[rows], pl.Series("row", rows), facts={"n_rows": n_drawn, "drawn_by": DRAWN_BY})
-
-    def n_drawn(self, n_rows: int) -> int:
-        """Return how many of so many rows are drawn."""
+    def change(self, original: Original, *, seed: int) -> RowChange:  # noqa: ARG002 - It draws the order alone.
+        """Release the first rows of the order that is drawn."""
         if not 0 < self.share <= 1:
             raise InputError.of("a share above 0 and at most 1", option="share", value=self.share)
-        return min(n_rows, max(1, round(self.share * n_rows)))
-
-
-Ints = npt.NDArray[np.int64]
+        n_drawn = min(original.n_rows, max(1, round(self.share * original.n_rows)))
+        return RowChange(facts={"n_rows": n_drawn, "drawn_by": DRAWN_BY}, n_released=n_drawn)
 
 
 @dataclass(frozen=True)
@@ -91,36 +84,36 @@ class Swap:
 
     def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Exchange cells, column by column."""
-        self.check_options()
-        columns = original.chosen(self.columns, numeric=True)
-        method = part_name(self)
-        swapped = [self._swapped(original, name, generator(seed, method, name)) for name in columns]
-        frame, rows = in_random_order(original.frame.with_columns(swapped), seed, method)
-        return Perturbed(frame, rows, facts={"columns": columns, "window": self.window(original.n_rows)})
+        swapped, facts = self.swapped(original, seed)
+        rows = order_of_rows(seed, part_name(self), original.n_rows)
+        return Perturbed(original.frame.with_columns(swapped)[rows], pl.Series("row", rows), facts=facts)
 
-    def check_options(self) -> None:
-        """Refuse a share of the rows beyond its ends."""
+    def swapped(self, original: Original, seed: int) -> tuple[list[pl.Series], dict[str, Any]]:
+        """Return the columns whose cells changed places, and what the recipe says."""
         if not 0 < self.p <= 100:
             raise InputError.of("a percentage above 0 and at most 100", option="p", value=self.p)
+        columns = original.chosen(self.columns, numeric=True)
+        swapped = []
+        for name in columns:
+            values = original.column(name)
+            source = np.arange(len(values))
+            by_rank, partner = self._partners(original.read_numbers(values), seed, name)
+            source[by_rank] = by_rank[partner]
+            swapped.append(values.gather(source))
+        return swapped, {"columns": columns, "window": self._window(original.n_rows)}
 
-    def window(self, n_rows: int) -> int:
+    def _window(self, n_rows: int) -> int:
         """Return how far apart ranks may be, of so many."""
         return max(1, int(self.p * n_rows / 100))
 
-    def _swapped(self, original: Original, column: str, rng: np.random.Generator) -> pl.Series:
-        """Return a column whose cells changed places."""
-        numbers = original.numbers(column)
+    def _partners(self, numbers: Floats, seed: int, column: str) -> tuple[Ints, Ints]:
+        """Return the rows in the order of their numbers, and for each rank the one it changes places with."""
+        random = generator(seed, part_name(self), column)
         # Equal values get their ranks by lot, not by where they stand.
-        drawn = rng.permutation(len(numbers))
+        drawn = random.permutation(len(numbers))
         known = drawn[~np.isnan(numbers[drawn])]
         by_rank = known[np.argsort(numbers[known], kind="stable")]
-        source = np.arange(len(numbers))
-        source[by_rank] = by_rank[self.partners(len(by_rank), self.window(len(by_rank)), rng)]
-        return original.frame[column].gather(source)
-
-    def partners(self, n: int, window: int, rng: np.random.Generator) -> Ints:
-        """Return for each rank the one it changes places with; itself if it stays."""
-        return swapped_ranks(n, window, rng)
+        return by_rank, swapped_ranks(len(by_rank), self._window(len(by_rank)), random)
 
 
 def swapped_ranks(n: int, window: int, rng: np.random.Generator) -> Ints:
@@ -152,7 +145,7 @@ def swapped_ranks(n: int, window: int, rng: np.random.Generator) -> Ints:
 
 
 @dataclass(frozen=True)
-class BlockSwap(Swap):
+class BlockSwap(RowByRow, Swap):
     """Exchange numbers in pairs within blocks of ranks, each as wide as p percent of the rows.
 
     Tokumei's own, for tables on engines: in rank swapping (`swap`) each rank waits until all below it have found
@@ -170,17 +163,38 @@ class BlockSwap(Swap):
     | or          | 100 | 300 | 120 | 900 | 320 |
     """
 
-    def partners(self, n: int, window: int, rng: np.random.Generator) -> Ints:
-        """Pair the ranks of each block by lot."""
-        block = (np.arange(n) + rng.integers(window + 1)) // (window + 1)
-        # Block after block, and by lot within each.
-        drawn = np.lexsort((rng.random(n), block))
-        starts = np.flatnonzero(np.diff(block[drawn], prepend=-1))
-        at = np.arange(n) - np.repeat(starts, np.diff(starts, append=n))
-        first = np.flatnonzero((at % 2 == 0)[:-1] & (block[drawn][:-1] == block[drawn][1:]))
-        partner = np.arange(n)
-        partner[drawn[first]], partner[drawn[first + 1]] = drawn[first + 1], drawn[first]
-        return partner
+    def change(self, original: Original, *, seed: int) -> RowChange:
+        """Exchange cells, column by column; the numbers of one column are in memory."""
+        swapped, facts = self.swapped(original, seed)
+        return RowChange(
+            next=lambda rows, first: [one[first : first + rows.height] for one in swapped],
+            facts={**facts, "drawn_by": DRAWN_BY},
+        )
+
+    def _partners(self, numbers: Floats, seed: int, column: str) -> tuple[Ints, Ints]:
+        lot, turn, _, _ = words_of_rows(key_of(seed, "block-swap", column), len(numbers))
+        # Equal numbers get their ranks by lot; what is not a number comes last.
+        by_rank = np.lexsort((lot, numbers))[: int((~np.isnan(numbers)).sum())]
+        window = self._window(len(by_rank))
+        # Where blocks begin is drawn, so that no border is known.
+        shift = int(generator(seed, "block-swap", column, "blocks").integers(window + 1))
+        return by_rank, ranks_in_blocks(window, shift, turn[by_rank], lot[by_rank])
+
+
+def ranks_in_blocks(window: int, shift: int, *lots: npt.NDArray[Any]) -> Ints:
+    """Return for each rank the one it changes places with: those of a block are paired by lot; an odd one stays.
+
+    shift: how many ranks the first block lacks; lots: what is drawn for each rank, the first counts most.
+    """
+    partner = np.arange(len(lots[0]))
+    block = (partner + shift) // (window + 1)
+    # Block after block, and by lot within each.
+    drawn = np.lexsort((*reversed(lots), block))
+    starts = np.flatnonzero(np.diff(block, prepend=-1))
+    at = partner - np.repeat(starts, np.diff(starts, append=len(block)))
+    first = np.flatnonzero((at % 2 == 0)[:-1] & (block[:-1] == block[1:]))
+    partner[drawn[first]], partner[drawn[first + 1]] = drawn[first + 1], drawn[first]
+    return partner
 
 
 Written = Literal["bound", "mean"]

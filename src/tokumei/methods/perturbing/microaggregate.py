@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,19 @@ from tokumei.core.progress import step
 from tokumei.core.score import Score
 from tokumei.core.text import Text, counted
 from tokumei.engines.count import count_classes
-from tokumei.methods.perturbing.perturbation import USUAL_K, Floats, Original, Perturbed, least_rows, standard_deviation
-
-Ints = npt.NDArray[np.int64]
+from tokumei.engines.writing import SIZE
+from tokumei.methods.perturbing.perturbation import (
+    USUAL_K,
+    Floats,
+    Ints,
+    Original,
+    RowByRow,
+    RowChange,
+    are_whole,
+    as_column,
+    least_rows,
+    standard_deviation,
+)
 
 # Machines differ in the last digits of a principal component; what they round alike they order alike.
 PROJECTED_DECIMALS = 9
@@ -185,7 +195,7 @@ Center = Literal["mean", "median"]
 
 
 @dataclass(frozen=True)
-class Microaggregate:
+class Microaggregate(RowByRow):
     """Put rows with near numbers into groups of at least k, and write each group's mean.
 
     Groups are made by MDAV (Domingo-Ferrer and Mateo-Sanz 2002) on all columns at once, by the Euclidean distance of
@@ -213,6 +223,7 @@ class Microaggregate:
     | 44  | 340    | 2     | 42, 320     |
     """
 
+    keeps_order: ClassVar[bool] = True
     k: int | None = field(
         default=None, metadata={"help": f"Fewest rows of a group; the k asked for, else {USUAL_K}, if none."}
     )
@@ -240,18 +251,21 @@ class Microaggregate:
             "a group but one computes the value of the last."
         )
 
-    def perturb(self, original: Original, *, seed: int) -> Perturbed:  # noqa: ARG002
+    def change(self, original: Original, *, seed: int) -> RowChange:  # noqa: ARG002
         """Average the groups; CannotAnonymize if a class has fewer than k rows."""
-        k, columns = self.asked(original)
-        # 0 and −0 are one number.
-        numbers = np.stack([original.numbers(name) for name in columns], axis=1) + 0.0
-        centers, facts = self.averaged([original.frame[name] for name in self.within], numbers, k)
-        pairs = zip(columns, centers.T, strict=True)
-        frame = original.frame.with_columns([original.with_numbers(name, values) for name, values in pairs])
-        promises = self.promises(frame, original, columns)
-        return Perturbed(frame, pl.Series("row", np.arange(original.n_rows)), promises, facts)
+        k, columns = self._asked(original)
+        centers = _Centers(self, original, columns, k)
 
-    def asked(self, original: Original) -> tuple[int, list[str]]:
+        def promises(released: Any) -> dict[str, Score]:
+            centers.check_all_came()
+            _check_k(released, original)
+            known = [*self.within, *columns]
+            n_alike = count_classes(released, known).k
+            return {"k-anonymity": Score("k-anonymity", n_alike, best=math.inf, worst=0, inputs={"columns": known})}
+
+        return RowChange(next=lambda rows, first: centers.of(rows), promises=promises, facts=centers.facts)  # noqa: ARG005
+
+    def _asked(self, original: Original) -> tuple[int, list[str]]:
         """Return the least group size and the columns to average; impossible options are an InputError."""
         k = least_rows(self.k, original)
         columns = original.chosen(self.columns, numeric=True)
@@ -273,13 +287,6 @@ class Microaggregate:
         centers = np.stack([group_centers(column, group_of, self.write) for column in numbers.T], axis=1)
         n_groups = int(group_of.max(initial=-1)) + 1
         return centers, {"k": k, "n_groups": n_groups, "lost_variance": lost_variance(numbers, centers)}
-
-    def promises(self, released: Any, original: Original, columns: Sequence[str]) -> dict[str, Score]:
-        """Count a release, a frame or a file, and raise CannotAnonymize if the k asked for does not hold."""
-        _check_k(released, original)
-        known = [*self.within, *columns]
-        n_alike = count_classes(released, known).k
-        return {"k-anonymity": Score("k-anonymity", n_alike, best=math.inf, worst=0, inputs={"columns": known})}
 
     def _groups(self, within: Sequence[pl.Series], numbers: Floats, k: int) -> Ints:
         """Return the group of each row."""
@@ -305,6 +312,67 @@ class Microaggregate:
                 )
             )
         return group_of
+
+
+class _Centers:
+    """What the rows with some numbers become: the first of them the first center that is left for these, and so on.
+
+    MDAV sees numbers and no rows. Of equal numbers some may be in one group and some in another; the first rows that
+    have them are in the first.
+    """
+
+    def __init__(self, method: Microaggregate, original: Original, averaged: Sequence[str], k: int) -> None:
+        self.original, self.within, self.averaged = original, list(method.within), list(averaged)
+        rows = original.weighted([*self.within, *averaged])
+        # One number may be written in several ways, which are one here.
+        points = self._keys(rows).with_columns(rows[SIZE])
+        points = points.group_by(pl.exclude(SIZE), maintain_order=True).agg(pl.col(SIZE).sum())
+        sizes: Ints = points[SIZE].to_numpy()
+        self.points = points.drop(SIZE).with_row_index(SIZE)
+        point_of = np.repeat(np.arange(len(sizes)), sizes)
+        names = [str(at) for at in range(len(averaged))]
+        numbers = np.stack([points[name].fill_null(float("nan")).to_numpy()[point_of] for name in names], axis=1)
+        within = [points[f"within {at}"].gather(point_of) for at in range(len(self.within))]
+        self.centers, self.facts = method.averaged(within, numbers, k)
+        pairs = zip(numbers.T, self.centers.T, strict=True)
+        self.is_whole = [are_whole(before) and are_whole(after) for before, after in pairs]
+        self.next = np.cumsum(sizes) - sizes
+        self.ends = np.cumsum(sizes)
+
+    def of(self, rows: pl.DataFrame) -> list[pl.Series]:
+        """Return the next rows their centers, column by column."""
+        keys = self._keys(rows)
+        # Engines give some types back as wider ones.
+        points = self.points.cast({name: keys.schema[name] for name in keys.columns})
+        found = keys.join(points, on=keys.columns, how="left", nulls_equal=True, maintain_order="left")[SIZE]
+        if found.null_count():
+            raise self._changed()
+        point: Ints = found.to_numpy().astype(np.int64)
+        order = np.argsort(point, kind="stable")
+        there, starts, n_each = np.unique(point[order], return_index=True, return_counts=True)
+        among = np.empty(len(point), np.int64)
+        among[order] = np.arange(len(point)) - np.repeat(starts, n_each)
+        at = self.next[point] + among
+        if np.any(at >= self.ends[point]):
+            raise self._changed()
+        self.next[there] += n_each
+        released = zip(self.averaged, self.centers.T, self.is_whole, strict=True)
+        return [as_column(name, center[at], is_whole=is_whole) for name, center, is_whole in released]
+
+    def check_all_came(self) -> None:
+        """Raise unless every row that was counted has gone by."""
+        if not np.array_equal(self.next, self.ends):
+            raise self._changed()
+
+    def _keys(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Return what is compared: columns that stay as they are, and numbers, whatever they are written like."""
+        keys = [rows[name].alias(f"within {at}") for at, name in enumerate(self.within)]
+        # 0 and −0 are one number.
+        numbers = [self.original.read_numbers(rows[name]) + 0.0 for name in self.averaged]
+        return pl.DataFrame([*keys, *(pl.Series(str(at), one).fill_nan(None) for at, one in enumerate(numbers))])
+
+    def _changed(self) -> InputError:
+        return InputError.of("a table that does not change while it is read", file=self.original.file)
 
 
 def group_centers(values: Floats, group_of: Ints, write: Center) -> Floats:

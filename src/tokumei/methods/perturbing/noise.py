@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
+import polars as pl
 
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.score import Score
@@ -16,20 +17,23 @@ from tokumei.core.seeds import DRAWN_BY, generator
 from tokumei.core.text import Text
 from tokumei.measures.safety.pk_anonymity import clamped_gaussian_ratio, laplace_ratio, pk_of_ratio
 from tokumei.methods.perturbing.perturbation import (
+    LARGEST_WHOLE,
     Floats,
+    NumberCounts,
     Original,
-    Perturbed,
+    RowByRow,
+    RowChange,
+    are_whole,
+    as_column,
     check_bounds,
     check_enough,
     check_inside,
     fewest_alike,
-    in_random_order,
     known_bounds,
     last_that_holds,
     standard_deviation,
 )
 
-Ints = np.typing.NDArray[np.int64]
 Kind = Literal["laplace", "gaussian"]
 
 # The standard deviation of a Laplace distribution is so many times its parameter.
@@ -41,10 +45,12 @@ LARGEST_SCALE = 1000.0
 DIGITS_BELOW_NOISE = 3
 # Of numbers near the smallest that a float can hold.
 MOST_DECIMALS = 300
+# No draw of a float is further from 0 than so many standard deviations.
+FARTHEST = 60
 
 
 @dataclass(frozen=True)
-class Noise:
+class Noise(RowByRow):
     """Add random numbers with mean 0 to numbers.
 
     The standard deviation of what is added is `scale` times that of the column, so that the variance of the column
@@ -90,31 +96,15 @@ class Noise:
         default=(), metadata={"help": "The columns to change; the numeric quasi-identifiers if none."}
     )
 
-    def perturb(self, original: Original, *, seed: int) -> Perturbed:
-        """Add noise to each column."""
+    def change(self, original: Original, *, seed: int) -> RowChange:
+        """Decide by counts how much noise is added; each column goes on with its own stream as rows go by."""
         names = original.chosen(self.columns, numeric=True)
-        columns = self.columns_of(original, names, {name: (original.numbers(name), None) for name in names})
-        decided = self.decide(columns, fewest_alike(original, names, missing_stays=True))
-        noisy = [
-            original.with_numbers(one.name, self.noisy(one, one.numbers, decided.scale, noise_stream(seed, one.name)))
-            for one in columns
-        ]
-        frame, rows = in_random_order(original.frame.with_columns(noisy), seed, "noise")
-        return Perturbed(frame, rows, decided.promises, {**decided.facts, "drawn_by": DRAWN_BY})
-
-    def columns_of(
-        self, original: Original, names: Sequence[str], numbers: Mapping[str, tuple[Floats, Ints | None]]
-    ) -> list[NoisyColumn]:
-        """Return the columns with their bounds; numbers that stand once come with how many rows have each."""
         self._check_options(names)
         bounds = known_bounds(original, names, self.low, self.high)
-        columns = [NoisyColumn(name, *numbers[name], *bounds[name]) for name in names]
+        columns = [NoisyColumn(name, original.counted_numbers(name), *bounds[name]) for name in names]
         for one in columns:
-            check_inside(one.name, one.numbers, one.low, one.high)
-        return columns
-
-    def decide(self, columns: Sequence[NoisyColumn], n_alike: int) -> Decided:
-        """Decide how much noise there is, and say what it promises of the fewest rows that agree on all else."""
+            check_inside(original, one.name, one.counts, one.low, one.high)
+        n_alike = fewest_alike(original, names, missing_stays=True)
         scale = self._scale(columns, n_alike)
         unbounded = [one.name for one in columns if one.width is None]
         facts = {
@@ -122,13 +112,19 @@ class Noise:
             "deviations": {one.name: scale * one.deviation for one in columns},
             "bounds": {one.name: [one.low, one.high] for one in columns},
             "no_promise_for_want_of_bounds": unbounded,
+            "drawn_by": DRAWN_BY,
         }
-        if unbounded:
-            return Decided(scale, {}, facts)
-        k = self._pk(columns, scale, n_alike)
-        names = [one.name for one in columns]
-        score = Score("pk-anonymity", k, best=math.inf, worst=0, inputs={"n_alike": n_alike, "columns": names})
-        return Decided(scale, {score.name: score}, facts)
+        promises = {}
+        if not unbounded:
+            k = self._pk(columns, scale, n_alike)
+            inputs = {"n_alike": n_alike, "columns": names}
+            promises = {"pk-anonymity": Score("pk-anonymity", k, best=math.inf, worst=0, inputs=inputs)}
+        streams = [_Stream(self.kind, one, scale, generator(seed, "noise", one.name)) for one in columns]
+        return RowChange(
+            next=lambda rows, first: [one.next(original.read_numbers(rows[one.column.name])) for one in streams],  # noqa: ARG005
+            promises=lambda released: promises,  # noqa: ARG005
+            facts=facts,
+        )
 
     def _check_options(self, names: Sequence[str]) -> None:
         if self.scale is not None and self.pk is not None:
@@ -177,42 +173,13 @@ class Noise:
             return math.inf
         return clamped_gaussian_ratio(width, size) if self.kind == "gaussian" else laplace_ratio(width, size / ROOT_2)
 
-    def noisy(
-        self,
-        column: NoisyColumn,
-        numbers: Floats,
-        scale: float,
-        rng: np.random.Generator,
-        decimals: int | None = None,
-    ) -> Floats:
-        """Return numbers of a column as they are released; of some of them, the decimals are those that all keep."""
-        size, n_rows = scale * column.deviation, len(numbers)
-        laplace = self.kind == "laplace"
-        added = rng.laplace(0.0, size / ROOT_2, n_rows) if laplace else rng.normal(0.0, size, n_rows)
-        return written(numbers, added, size, column.low, column.high, decimals)
-
-
-def noise_stream(seed: int, column: str) -> np.random.Generator:
-    """Return the random stream of a column's noise, row by row."""
-    return generator(seed, "noise", column)
-
-
-@dataclass(frozen=True, eq=False)
-class Decided:
-    """How much noise is added, what it promises, and what the recipe says."""
-
-    scale: float
-    promises: Mapping[str, Score]
-    facts: Mapping[str, Any]
-
 
 @dataclass(frozen=True, eq=False)
 class NoisyColumn:
-    """The numbers of a column, how many rows have each if each stands once, and bounds as far as they are known."""
+    """The numbers of a column, and bounds as far as they are known."""
 
     name: str
-    numbers: Floats
-    n_each: Ints | None
+    counts: NumberCounts
     low: float | None
     high: float | None
 
@@ -224,7 +191,27 @@ class NoisyColumn:
     @cached_property
     def deviation(self) -> float:
         """The standard deviation."""
-        return standard_deviation(self.numbers, self.n_each)
+        return standard_deviation(self.counts.numbers, self.counts.n_rows)
+
+
+class _Stream:
+    """The noisy numbers of a column, as far as its rows have gone by."""
+
+    def __init__(self, kind: Kind, column: NoisyColumn, scale: float, random: np.random.Generator) -> None:
+        self.kind, self.column, self.random = kind, column, random
+        self.size = scale * column.deviation
+        numbers = column.counts.numbers
+        self.decimals = decimals_kept(numbers, self.size) if self.size else 0
+        farthest = float(np.abs(numbers).max(initial=0.0)) + FARTHEST * self.size
+        self.is_whole = are_whole(numbers) and farthest <= LARGEST_WHOLE
+
+    def next(self, numbers: Floats) -> pl.Series:
+        """Return what the next rows are released with."""
+        size, n_rows = self.size, len(numbers)
+        laplace = self.kind == "laplace"
+        added = self.random.laplace(0.0, size / ROOT_2, n_rows) if laplace else self.random.normal(0.0, size, n_rows)
+        sums = written(numbers, added, size, self.column.low, self.column.high, self.decimals)
+        return as_column(self.column.name, sums, is_whole=self.is_whole)
 
 
 def written(

@@ -6,23 +6,27 @@ The least and the greatest number that a column may hold are given, or known fro
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import LISTED_FAULTS, CannotAnonymize, Fault, InputError
+from tokumei.core.registry import part_name
 from tokumei.core.score import Score
 from tokumei.core.seeds import order_of_rows
+from tokumei.engines.writing import SIZE
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.leaves import LARGEST_NUMBER, read_number
 from tokumei.measures.requirement import Requirement
 from tokumei.measures.safety.class_sizes import KAnonymity
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 # Beyond, not every whole number is a float.
 LARGEST_WHOLE = 2.0**53
@@ -32,10 +36,10 @@ USUAL_K = 3
 
 @dataclass(frozen=True, eq=False)
 class Original:
-    """The columns that may be released, and what is known about them.
+    """The columns that may be released, and what is known about them; `OriginalFile` is one whose rows are in a file.
 
     Cells of a text file are text, so that numbers must be asked for by `numbers`. `hierarchies` has those of the
-    quasi-identifiers that were given one.
+    quasi-identifiers that were given one. Of rows in a file, `frame` has the columns and no row.
     """
 
     frame: pl.DataFrame
@@ -44,6 +48,8 @@ class Original:
     sensitive: tuple[str, ...] = ()
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     requirements: Sequence[Requirement] = ()
+    # Named in messages, in place of a line: counts do not tell where a value stands.
+    file: str | None = None
 
     @property
     def n_rows(self) -> int:
@@ -61,39 +67,82 @@ class Original:
         Of the quasi-identifiers only numeric ones are taken, or only the others, if `numeric` says so. No column at all
         is an InputError.
         """
+        for column in columns:
+            if column not in self.frame.columns:
+                expected = f"a released column: {', '.join(self.frame.columns)}"
+                raise InputError.of(expected, option="columns", value=column)
         own = [name for name in self.quasi_identifiers if numeric is None or (name in self.numeric) == numeric]
-        return chosen_columns(columns, own, self.frame.columns, numeric=numeric)
+        if not columns and not own:
+            kind = "" if numeric is None else " of numbers" if numeric else " of categories"
+            raise InputError.of(f"a quasi-identifier{kind}, or the option columns")
+        return list(dict.fromkeys(columns or own))
+
+    def column(self, name: str) -> pl.Series:
+        """Return a column, row by row."""
+        return self.frame[name]
+
+    def weighted(self, columns: Sequence[str], missing: Sequence[str] = ()) -> pl.DataFrame:
+        """Return rows of some columns that stand for all, each for as many as its SIZE says.
+
+        missing: of these columns it is enough to know whether a value is missing.
+        """
+        return self.frame.select(*columns, *missing).with_columns(pl.lit(1, pl.Int64).alias(SIZE))
 
     def numbers(self, column: str) -> Floats:
         """Return a column as numbers; a missing value is NaN, and what is no number of usual size is an InputError."""
-        values = self.frame[column]
+        return self.read_numbers(self.column(column))
+
+    def read_numbers(self, values: pl.Series) -> Floats:
+        """Return values as numbers, as `numbers` does."""
         if values.dtype.is_numeric():
             read = values.cast(pl.Float64)
         elif not isinstance(values.dtype, (pl.String, pl.Categorical, pl.Enum, pl.Null)):
-            raise InputError.of("a column of numbers or text", column=column, value=values.dtype)
+            raise InputError.of("a column of numbers or text", file=self.file, column=values.name, value=values.dtype)
         else:
             read = values.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False)
         # Polars orders what is not a number above all numbers.
         is_bad = values.is_not_null() & ~(read.abs() <= LARGEST_NUMBER).fill_null(False)
         if is_bad.any():
-            rows = is_bad.arg_true()
-            faults = [
-                Fault(
-                    f"a finite number of at most {LARGEST_NUMBER:g}",
-                    column=column,
-                    line=int(row) + 1,
-                    value=str(values[int(row)]),
-                )
-                for row in rows[:LISTED_FAULTS]
-            ]
-            raise InputError(faults, len(rows))
+            raise self.refused(f"a finite number of at most {LARGEST_NUMBER:g}", values, is_bad.arg_true().to_list())
         return read.fill_null(float("nan")).to_numpy()
+
+    def refused(self, expected: str, values: pl.Series, rows: Sequence[int]) -> InputError:
+        """Make the error for the values of some rows."""
+        faults = [
+            Fault(
+                expected,
+                file=self.file,
+                column=values.name,
+                line=None if self.file else row + 1,
+                value=str(values[row]),
+            )
+            for row in rows[:LISTED_FAULTS]
+        ]
+        return InputError(faults, len(rows))
+
+    def counted_numbers(self, column: str) -> NumberCounts:
+        """Count the rows of each number of a column, in ascending order; missing values are left out."""
+        rows = self.weighted([column])
+        numbers = self.read_numbers(rows[column])
+        order = np.argsort(numbers, kind="stable")
+        # What is not a number comes last.
+        ordered = numbers[order][: int((~np.isnan(numbers)).sum())]
+        starts = np.flatnonzero(np.diff(ordered, prepend=np.nan) != 0)
+        sizes = rows[SIZE].to_numpy()[order][: len(ordered)]
+        return NumberCounts(ordered[starts], np.add.reduceat(sizes, starts) if len(starts) else sizes)
 
     def with_numbers(self, column: str, numbers: Floats) -> pl.Series:
         """Return numbers as a column of the release: whole ones where all of the original were; NaN is missing."""
-        values = pl.Series(column, numbers).fill_nan(None)
         is_whole = are_whole(self.numbers(column)) and are_whole(numbers)
-        return values.cast(pl.Int64) if is_whole else values
+        return as_column(column, numbers, is_whole=is_whole)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberCounts:
+    """The numbers of a column in ascending order, and how many rows have each."""
+
+    numbers: Floats
+    n_rows: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,19 +158,49 @@ class Perturbed:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def chosen_columns(
-    asked: Sequence[str], own: Sequence[str], released: Sequence[str], *, numeric: bool | None
-) -> list[str]:
-    """Return the columns asked for, all of them released, or else a method's own; none is an InputError."""
-    for column in asked:
-        if column not in released:
-            raise InputError.of(f"a released column: {', '.join(released)}", option="columns", value=column)
-    if asked:
-        return list(dict.fromkeys(asked))
-    if not own:
-        kind = "" if numeric is None else " of numbers" if numeric else " of categories"
-        raise InputError.of(f"a quasi-identifier{kind}, or the option columns")
-    return list(own)
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowChange:
+    """What a method decided about the rows of a table, which then go by once, in their order, some at a time.
+
+    next: the columns that are changed, of the next rows, given these and the number of the first.
+    promises: what the method can prove of the release, a frame or a file.
+    n_released: how many rows are released, if not all.
+    """
+
+    next: Callable[[pl.DataFrame, int], Sequence[pl.Series]] = lambda rows, first: []  # noqa: ARG005
+    promises: Callable[[Any], Mapping[str, Score]] = lambda released: {}  # noqa: ARG005
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    n_released: int | None = None
+
+
+class RowByRow(ABC):
+    """A method that decides by counts what becomes of rows, so that one code serves memory and every engine.
+
+    Rows are released in an order that the seed draws: else whoever knows the order of the original would know whose
+    row is whose, however much the cells were changed.
+    """
+
+    # Of a method whose promise does not rest on whose row is whose.
+    keeps_order: ClassVar[bool] = False
+
+    @abstractmethod
+    def change(self, original: Original, *, seed: int) -> RowChange:
+        """Decide what becomes of the rows."""
+
+    def perturb(self, original: Original, *, seed: int) -> Perturbed:
+        """Change the rows of a table in memory."""
+        change = self.change(original, seed=seed)
+        frame = original.frame.with_columns(change.next(original.frame, 0))
+        rows = np.arange(frame.height) if self.keeps_order else order_of_rows(seed, part_name(self), frame.height)
+        rows = rows[: change.n_released]
+        frame = frame if self.keeps_order else frame[rows]
+        return Perturbed(frame, pl.Series("row", rows), change.promises(frame), change.facts)
+
+
+def as_column(name: str, numbers: Floats, *, is_whole: bool) -> pl.Series:
+    """Return numbers as a column; NaN is missing."""
+    values = pl.Series(name, numbers).fill_nan(None)
+    return values.cast(pl.Int64) if is_whole else values
 
 
 def are_whole(numbers: Floats) -> bool:
@@ -145,14 +224,13 @@ def fewest_alike(original: Original, changed: Sequence[str], *, missing_stays: b
     An attacker who knows them looks for a person only among these rows, so that a promise about random changes must be
     made for so many records and no more. Where missing values stay missing, rows must agree on which are.
     """
-    frame = original.frame
-    told = [frame[name] for name in original.quasi_identifiers if name not in changed]
-    if missing_stays:
-        told += [frame[name].is_null() for name in changed]
-    if not told or not frame.height:
-        return frame.height
-    named = pl.DataFrame([one.alias(str(index)) for index, one in enumerate(told)])
-    return int(named.group_by(named.columns).len()["len"].min())  # type: ignore[arg-type]
+    told = [name for name in original.quasi_identifiers if name not in changed]
+    flags = list(changed) if missing_stays else []
+    if not original.n_rows or not told + flags:
+        return original.n_rows
+    rows = original.weighted(told, flags)
+    keys = [pl.col(name) for name in told] + [pl.col(name).is_null().alias(f"{SIZE} {name}") for name in flags]
+    return int(rows.group_by(keys).agg(pl.col(SIZE).sum())[SIZE].min())  # type: ignore[arg-type]
 
 
 def check_enough(pk: float, n_alike: int) -> None:
@@ -162,16 +240,7 @@ def check_enough(pk: float, n_alike: int) -> None:
         raise CannotAnonymize(f"{needed}; the fewest that do are {n_alike:,}.")
 
 
-def in_random_order(frame: pl.DataFrame, seed: int, method: str) -> tuple[pl.DataFrame, pl.Series]:
-    """Return the rows in an order that is drawn, the same as on engines, and which row each was.
-
-    Else whoever knows the order of the original would know whose row is whose, however much the cells were changed.
-    """
-    rows = order_of_rows(seed, method, frame.height)
-    return frame[rows], pl.Series("row", rows)
-
-
-def standard_deviation(numbers: Floats, n_each: npt.NDArray[np.int64] | None = None) -> float:
+def standard_deviation(numbers: Floats, n_each: Ints | None = None) -> float:
     """Return the standard deviation of numbers, missing ones left out: exactly 0 if all are equal or none is there.
 
     The same in any order, and for numbers that stand once with how often each stands (`n_each`). Numbers are put on a
@@ -245,23 +314,15 @@ def known_bounds(
     return out
 
 
-def check_inside(column: str, numbers: Floats, low: float | None, high: float | None) -> None:
+def check_inside(original: Original, column: str, counts: NumberCounts, low: float | None, high: float | None) -> None:
     """Refuse numbers that lie beyond the bounds of their column."""
-    is_beyond = np.zeros(len(numbers), bool)
-    if low is not None:
-        is_beyond |= numbers < low
-    if high is not None:
-        is_beyond |= numbers > high
-    rows = np.flatnonzero(is_beyond)
-    if len(rows):
-        ends = " and ".join(
-            f"{word} {end:g}" for word, end in (("at least", low), ("at most", high)) if end is not None
-        )
-        faults = [
-            Fault(f"a number of {ends}", column=column, line=int(row) + 1, value=f"{numbers[row]:g}")
-            for row in rows[:LISTED_FAULTS]
-        ]
-        raise InputError(faults, len(rows))
+    least, greatest = -math.inf if low is None else low, math.inf if high is None else high
+    if np.all((least <= counts.numbers) & (counts.numbers <= greatest)):
+        return
+    ends = " and ".join(f"{word} {end:g}" for word, end in (("at least", low), ("at most", high)) if end is not None)
+    numbers = original.read_numbers(original.weighted([column])[column])
+    beyond = np.flatnonzero((numbers < least) | (numbers > greatest)).tolist()
+    raise original.refused(f"a number of {ends}", pl.Series(column, [f"{one:g}" for one in numbers]), beyond)
 
 
 def _leaf_bounds(hierarchy: Hierarchy | None) -> Bounds:

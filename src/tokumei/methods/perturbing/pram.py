@@ -7,9 +7,8 @@ probability to keep and m the number of values.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,19 +18,17 @@ from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import DRAWN_BY, key_of, words_of_rows
 from tokumei.engines.class_counts import read_as
-from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.leaves import check_covers
 from tokumei.measures.safety.pk_anonymity import pk_of_odds, retention_odds
 from tokumei.methods.perturbing.perturbation import (
+    Floats,
     Original,
-    Perturbed,
+    RowByRow,
+    RowChange,
     check_enough,
     fewest_alike,
-    in_random_order,
     last_that_holds,
 )
-
-Floats = npt.NDArray[np.float64]
 
 
 def retention_pk(retain: float, n_values: Sequence[int], n_records: int) -> float:
@@ -75,16 +72,7 @@ USUAL_RETAIN = 0.8
 
 
 @dataclass(frozen=True)
-class Decided:
-    """The probability to keep a value, what it promises, and what the recipe says of it."""
-
-    retain: float
-    promises: Mapping[str, Score]
-    facts: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Pram:
+class Pram(RowByRow):
     """Keep each value with one probability, and else draw it evenly from all values of its column.
 
     The post-randomization method (Gouweleeuw, Kooiman, Willenborg and de Wolf 1998) with the matrix that keeps or
@@ -117,35 +105,30 @@ class Pram:
         default=(), metadata={"help": "The columns to change; the quasi-identifiers that are not numeric if none."}
     )
 
-    def perturb(self, original: Original, *, seed: int) -> Perturbed:
-        """Draw the values of each column."""
-        columns = original.chosen(self.columns, numeric=False)
-        hierarchies = original.hierarchies
-        domains = {name: domain_of(original.frame[name], hierarchies.get(name)) for name in columns}
-        n_values = {name: len(domain) for name, domain in domains.items()}
-        decided = self.decide(n_values, fewest_alike(original, columns, missing_stays=False), hierarchies)
-        drawn = [
-            _drawn(original.frame[name], domain, decided.retain, key_of(seed, "pram", name))
-            for name, domain in domains.items()
-        ]
-        frame, rows = in_random_order(original.frame.with_columns(drawn), seed, "pram")
-        return Perturbed(frame, rows, decided.promises, {**decided.facts, "drawn_by": DRAWN_BY})
-
-    def decide(self, n_values: Mapping[str, int], n_alike: int, hierarchies: Container[str]) -> Decided:
-        """Choose the probability to keep a value, given how many each column has, and say what it promises."""
+    def change(self, original: Original, *, seed: int) -> RowChange:
+        """Choose the probability to keep a value; which row keeps its own is drawn as rows go by."""
         self._check_options()
+        columns = original.chosen(self.columns, numeric=False)
+        domains = {name: domain_of(original, name) for name in columns}
+        n_values = {name: len(domain) for name, domain in domains.items()}
+        n_alike = fewest_alike(original, columns, missing_stays=False)
         numbers = list(n_values.values())
         retain = USUAL_RETAIN if self.retain is None else self.retain
         if self.pk is not None:
             retain = largest_retention(self.pk, numbers, n_alike)
         k = retention_pk(retain, numbers, n_alike)
-        score = Score("pk-anonymity", k, best=math.inf, worst=0, inputs={"n_alike": n_alike, "columns": list(n_values)})
+        score = Score("pk-anonymity", k, best=math.inf, worst=0, inputs={"n_alike": n_alike, "columns": columns})
         facts = {
             "retain": retain,
-            "n_values": dict(n_values),
-            "values_that_occur": [name for name in n_values if name not in hierarchies],
+            "n_values": n_values,
+            "values_that_occur": [name for name in columns if name not in original.hierarchies],
+            "drawn_by": DRAWN_BY,
         }
-        return Decided(retain, {score.name: score}, facts)
+
+        def drawn(rows: pl.DataFrame, first: int) -> list[pl.Series]:
+            return [_drawn(rows[name], one, retain, key_of(seed, "pram", name), first) for name, one in domains.items()]
+
+        return RowChange(next=drawn, promises=lambda released: {score.name: score}, facts=facts)  # noqa: ARG005
 
     def _check_options(self) -> None:
         if self.retain is not None and self.pk is not None:
@@ -156,9 +139,12 @@ class Pram:
             raise InputError.of("a number from 1 up", option="pk", value=self.pk)
 
 
-def domain_of(values: pl.Series, hierarchy: Hierarchy | None) -> pl.Series:
+def domain_of(original: Original, column: str) -> pl.Series:
     """Return the values that can be drawn, each once and in order; a missing one last, if there is any."""
-    values = _comparable(values)
+    # Engines give some types back as wider ones.
+    kind = _comparable(original.frame[column]).dtype
+    values = _comparable(original.weighted([column])[column].unique()).cast(kind)
+    hierarchy = original.hierarchies.get(column)
     if hierarchy is None:
         domain = values.drop_nulls().unique().sort()
     else:
@@ -168,12 +154,12 @@ def domain_of(values: pl.Series, hierarchy: Hierarchy | None) -> pl.Series:
     return domain.extend_constant(None, 1) if values.null_count() else domain
 
 
-def _drawn(values: pl.Series, domain: pl.Series, retain: float, key: str) -> pl.Series:
-    """Return a column of which each value was kept or drawn, by its row's number alone as on engines."""
+def _drawn(values: pl.Series, domain: pl.Series, retain: float, key: str, first: int) -> pl.Series:
+    """Return a column of which each value was kept or drawn, by the number of its row alone."""
     values = _comparable(values)
-    words = words_of_rows(key, len(values))
-    is_kept = words[:, 0] / 2.0**32 < retain
-    indices = (words[:, 1] * np.uint64(max(1, len(domain)))) >> np.uint64(32)
+    luck, lot, _, _ = words_of_rows(key, len(values), first)
+    is_kept = luck / 2.0**32 < retain
+    indices = (lot * np.uint64(max(1, len(domain)))) >> np.uint64(32)
     drawn = domain.gather(indices) if len(values) else domain.clear()
     return pl.select(pl.when(pl.Series(is_kept)).then(values).otherwise(drawn).alias(values.name)).to_series()
 
