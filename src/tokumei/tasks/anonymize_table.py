@@ -136,7 +136,7 @@ def level_release(
         table,
         release,
         recipe,
-        search_facts(goal.method, decision, counts),
+        search_facts(goal.method, decision, counts) | {"may_suppress": goal.suppression},
         promised(told, counts),
         search_columns(decision, trees),
         trees.of_columns,
@@ -157,7 +157,7 @@ def row_release(
         table,
         release,
         made.recipe,
-        _row_facts(made, goal.method, n_written if release is None else release.frame.height),
+        _row_facts(made, goal, n_written if release is None else release.frame.height),
         ({} if made.counts is None else promised(made.checked, made.counts)) | dict(made.promises),
         [{"column": name, "loss": share} for name, share in shares.items()],
         trees.of_columns,
@@ -168,9 +168,9 @@ def row_release(
     )
 
 
-def _row_facts(made: RowOutcome, method: TableAnonymizer, n_rows: int) -> dict[str, Any]:
+def _row_facts(made: RowOutcome, goal: Goal, n_rows: int) -> dict[str, Any]:
     """Return the result-page facts of a release by a method that works on rows."""
-    loss, counts = made.loss, made.counts
+    loss, counts, method = made.loss, made.counts, goal.method
     return {
         "method": part_name(method),
         "loss": None if loss is None else loss.value,
@@ -180,6 +180,7 @@ def _row_facts(made: RowOutcome, method: TableAnonymizer, n_rows: int) -> dict[s
         "k": None if counts is None else counts.k,
         "classes": None if counts is None else counts.n_classes,
         "suppressed": made.n_suppressed,
+        "may_suppress": goal.suppression,
         "ranges": getattr(method, "ranges", None),
         **({"gives_away": said} if (said := getattr(method, "gives_away", None)) else {}),
         "promise": made.recipe.options.get("promise"),

@@ -19,7 +19,7 @@ from tokumei.engines.count import count_beside, count_relation, most_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.leaves import are_numbers
 from tokumei.measures.losses import LOSSES, Loss
-from tokumei.measures.requirement import SAFETY, Requirement
+from tokumei.measures.requirement import SAFETY, Requirement, sees_whole_release
 from tokumei.measures.safety.risks import preset
 from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS, LocalRecoder, Perturber, TableAnonymizer, TableSearch
@@ -31,7 +31,16 @@ from tokumei.tasks.preparing import (
     is_of_numbers,
     made_hierarchy,
 )
-from tokumei.tasks.request import DISTANCES, LIKENESS, WHOSE, ReleaseRequest, Requirements, number_of, refuse_unknown
+from tokumei.tasks.request import (
+    DEFAULT_SUPPRESS,
+    DISTANCES,
+    LIKENESS,
+    WHOSE,
+    ReleaseRequest,
+    Requirements,
+    number_of,
+    refuse_unknown,
+)
 
 # Names that people type for a loss.
 SHORT_NAMES = {"dm": "discernibility", "acs": "average-class-size"}
@@ -171,15 +180,31 @@ def goal_of(known: Known, method: TableAnonymizer, asked: ReleaseRequest, trees:
         if column in known.quasi_identifiers:
             expected = "one role a column, not quasi-identifier and sensitive"
             raise InputError.of(expected, file=known.name, column=column)
+    requirements = requirements_of(asked, trees.of_sensitive, everybody)
     return Goal(
-        requirements=requirements_of(asked, trees.of_sensitive, everybody),
+        requirements=requirements,
         loss=loss_of(asked.loss, asked.prices),
         method=method,
-        suppression=asked.suppress,
+        suppression=suppression_of(method, asked.suppress, requirements),
         weights={name: float(value) for name, value in asked.weights.items()},
         numeric=trees.numeric if known.numeric is None else list(known.numeric),
         preference=list(asked.prefer),
     )
+
+
+def suppression_of(method: TableAnonymizer, asked: float | None, requirements: Sequence[Requirement]) -> float:
+    """Return the share of rows that a method may leave out: what was asked, or what is usual for it.
+
+    Methods that recode a column alike in all rows may leave a few out; others have finer ways. A search that relies on
+    coarser nodes holding, too, has none where leaving rows out would break that.
+    """
+    if asked is not None:
+        return asked
+    is_whole = isinstance(method, TableSearch) or getattr(method, "recodes_columns", False)
+    is_sure = not getattr(method, "needs_monotone", False) or all(
+        one.is_strongly_monotone and not sees_whole_release(one) for one in requirements
+    )
+    return DEFAULT_SUPPRESS if is_whole and is_sure else 0.0
 
 
 def requirements_of(

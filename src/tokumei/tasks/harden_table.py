@@ -44,11 +44,11 @@ from tokumei.tasks.attack_table import (
     what_is_missing,
 )
 from tokumei.tasks.hardening_table import Attempt, TableEvidence, TableHardening, TableSearch
+from tokumei.tasks.request import DEFAULT_SUPPRESS
 from tokumei.tasks.table_release import TableRelease
 
 MOVES = ("snap", "widen", "merge", "suppress")
 # The share of rows that may be left out, if nobody says.
-MOST_SUPPRESSED = 0.05
 UNPUBLISHED = (
     "The release before must not be published: rows of both could be laid side by side, and each narrows the other."
 )
@@ -181,7 +181,7 @@ def harden_table(
     bound: float,
     attacks: Sequence[str] | str | None = None,
     changes: Sequence[str] | None = None,
-    suppress: float = MOST_SUPPRESSED,
+    suppress: float = DEFAULT_SUPPRESS,
     by_interval: bool = True,
     minutes: float | None = None,
     seed: int = 1,
@@ -241,7 +241,7 @@ def harden_release(
     bound: float,
     attacks: Sequence[str] | str | None = None,
     changes: Sequence[str] | None = None,
-    suppress: float = MOST_SUPPRESSED,
+    suppress: float = DEFAULT_SUPPRESS,
     by_interval: bool = True,
     minutes: float | None = None,
     seed: int = 1,

@@ -165,6 +165,9 @@ TIGHT_RANGES = (
 )
 
 
+MAY_SUPPRESS = (
+    "Up to {share:.3g} % of the rows ({most:,}) could be left out; {n:,} were. The option suppress is that limit."
+)
 NOT_ATTACKED = (
     "Whether labels single people out was not measured, since attacks do not run on engines: "
     "'tokumei attack table downcoding' reads the released file here."
@@ -238,6 +241,12 @@ class TableRelease(Result):
         return int(self.facts["suppressed"])
 
     @property
+    def n_may_suppress(self) -> int:
+        """Number of rows that could have been left out."""
+        # A share such as 0.1 is not exact in binary: a hair must not cost a row.
+        return int(self.facts.get("may_suppress", 0) * (self.facts["rows"] + self.n_suppressed) + 1e-9)
+
+    @property
     def levels(self) -> dict[str, int] | None:
         """The level of each quasi-identifier, where the method searches levels."""
         return self.facts.get("levels")
@@ -251,10 +260,14 @@ class TableRelease(Result):
     def sections(self) -> Sequence[Section]:
         """Return the facts, what became of each column, the promises, and which hierarchies were made here."""
         plain = {k: v for k, v in self.facts.items() if v is not None and not isinstance(v, dict)}
-        plain.pop("gives_away", None)
+        for name in ("gives_away", "may_suppress"):
+            plain.pop(name, None)
         # A seed is a name, not an amount.
         facts = plain | ({"seed": str(plain["seed"])} if "seed" in plain else {})
         parts: list[Section] = [Facts(facts)]
+        if self.n_may_suppress:
+            told = {"share": 100 * self.facts["may_suppress"], "most": self.n_may_suppress, "n": self.n_suppressed}
+            parts.append(Sentence(Text(MAY_SUPPRESS, **told)))
         if self.columns:
             parts.append(Rows(list(self.columns[0]), [list(one.values()) for one in self.columns]))
         if self.promises:
@@ -271,7 +284,9 @@ class TableRelease(Result):
         return parts
 
     def __repr__(self) -> str:
-        said = f"{counted(self.facts['rows'], 'row')}, {self.n_suppressed:,} left out, by {self.facts['method']}"
+        most = f" (at most {self.n_may_suppress:,})" if self.n_may_suppress else ""
+        left_out = f"{self.n_suppressed:,} left out{most}"
+        said = f"{counted(self.facts['rows'], 'row')}, {left_out}, by {self.facts['method']}"
         loss = "" if self.loss is None else f", {self.loss_name} {self.loss:.4g}"
         without = f", without {', '.join(self.left_out)}" if self.left_out else ""
         return f"TableRelease({said}{'' if self.k is None else f', k {self.k:,}'}{loss}{without})"
