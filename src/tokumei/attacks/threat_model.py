@@ -40,8 +40,8 @@ class Published:
             raise InputError.of(expected, file=self.table.name, value=f"{len(self.rows):,}")
         rows = self.rows.cast(pl.Int64, strict=False)
         for wrong in rows.filter(~rows.is_between(0, n_people - 1)).drop_nulls()[:1]:
-            expected = f"a row of the original, counted from 1 to {n_people:,}"
-            raise InputError.of(expected, file=self.table.name, value=wrong + 1)
+            expected = f"a row of the original, counted from 0 to {n_people - 1:,}"
+            raise InputError.of(expected, file=self.table.name, value=wrong)
         return rows.fill_null(NOBODY).to_numpy()
 
 

@@ -4,7 +4,8 @@ TokumeiError
 ├── InputError        a file, a value or an option cannot be used as it is
 ├── MissingExtra      the work asked for needs an optional part that is not installed
 ├── NotFound          nothing has that name
-│   └── UnknownPart   no part is registered under that name
+│   ├── UnknownPart   no part is registered under that name
+│   └── UnknownName   an object has no such name; says which one is meant
 ├── DuplicatePart     two parts claim one name
 ├── NotAllowed        the rules forbid it
 ├── CannotAnonymize   no release meets what was asked
@@ -235,6 +236,15 @@ class UnknownPart(NotFound):
         )
         super().__init__(Text("There is no {sort} named '{name}'.{hint}", sort=kind, name=name, hint=hint))
         self.nearest = near
+
+
+class UnknownName(NotFound, AttributeError):
+    """An object has no such name; says which one is meant, where others call it so or one is near."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str], others: Mapping[str, str]) -> None:
+        near = others.get(name) or nearest(name, known)
+        hint = Text(" Write {what}.{near}.", what=what, near=near) if near else ""
+        super().__init__(Text("There is no {what}.{name}.{hint}", what=what, name=name, hint=hint))
 
 
 class DuplicatePart(TokumeiError):

@@ -32,7 +32,6 @@ from tokumei.methods.recipes import (
     is_in_drawn_order,
     order_seed,
     quasi_identifiers_of,
-    read_recipe,
     with_order,
 )
 from tokumei.methods.registry import TableAnonymizer, TableSearch
@@ -313,4 +312,4 @@ def recipe_columns(recipe: Any) -> list[str]:
 def _recipe_of(recipe: Any) -> Recipe:
     if isinstance(recipe, TableRelease):
         return recipe.recipe
-    return recipe if isinstance(recipe, Recipe) else read_recipe(recipe)
+    return recipe if isinstance(recipe, Recipe) else Recipe.load(recipe)

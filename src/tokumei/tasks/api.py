@@ -140,7 +140,7 @@ def audit(
 
     if isinstance(table, TableRelease):
         if against and table.rows is not None and person is None and rows is None and not in_order:
-            rows = table.rows + 1
+            rows = table.rows
         data: Any = released_table(table)
     else:
         data = _table(_with_roles(table, qi, sensitive))

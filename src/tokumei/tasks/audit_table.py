@@ -33,7 +33,7 @@ from tokumei.engines.count import count_beside, count_classes
 from tokumei.measures.audit import Audit, audit
 from tokumei.measures.requirement import Requirement, in_words
 from tokumei.measures.safety.class_sizes import population_uniques
-from tokumei.methods.recipes import against_original, read_recipe
+from tokumei.methods.recipes import against_original
 from tokumei.tasks.audit_releases import (
     Matching,
     check_together,
@@ -279,7 +279,7 @@ def _promised(recipe: Any) -> list[dict[str, Any]]:
     """Check whether what a recipe promises by its method can still be relied on."""
     if recipe is None:
         return []
-    options = (recipe if isinstance(recipe, Recipe) else read_recipe(recipe)).options
+    options = (recipe if isinstance(recipe, Recipe) else Recipe.load(recipe)).options
     if "spent" not in options:
         return []
     name = f"ε-differential privacy ({options.get('promise', 'spent')})"

@@ -457,7 +457,8 @@ def _release_of(
         recipe = replace(release.recipe, options={**release.recipe.options, "hardened": hardened})
         rows = None if release.rows is None else release.rows[found.after.kept]
         made = Release(frame, recipe, rows)
-        told = {name: value for name, value in release.facts.items() if name not in ("levels", "seconds")}
+        others = ("levels", "seconds", "may_suppress")
+        told = {name: value for name, value in release.facts.items() if name not in others}
         ranges = {"ranges": "grid" if hardened["on_grid"] else release.facts.get("ranges")}
         return replace(
             release,

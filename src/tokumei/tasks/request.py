@@ -297,10 +297,38 @@ FILES = tuple(one.name for one in fields(ReleaseRequest) if one.metadata["kind"]
 OF_COLUMNS = tuple(one.name for one in fields(Requirements) if one.metadata["kind"] == Kind.LEVELS)
 
 
+# What others call an option, with its names here; the first that a job knows is meant.
+OTHER_WORDS: Mapping[str, Sequence[str]] = {
+    "l": ("l_diversity",),
+    "t": ("t_closeness",),
+    "alpha": ("alpha_k",),
+    "beta": ("beta_likeness",),
+    "delta": ("delta_disclosure",),
+    **dict.fromkeys(("suppression", "suppression_limit", "max_suppression", "max_suppressed", "max_sup"), ("suppress",)),
+    **dict.fromkeys(("quasi_identifiers", "quasi_ids", "qid", "qids", "qis"), ("qi",)),
+    **dict.fromkeys(("sensitive_attributes", "sensitive_columns", "sa", "target"), ("sensitive",)),
+    **dict.fromkeys(("random_state", "random_seed"), ("seed",)),
+    **dict.fromkeys(("max_found", "max_risk", "risk", "limit", "threshold"), ("bound", "threshold", "limit")),
+    **dict.fromkeys(("hierarchy", "generalization", "vghs"), ("hierarchies",)),
+    **dict.fromkeys(("algorithm", "algo", "model"), ("method", "methods")),
+    **dict.fromkeys(("metric", "metrics"), ("measures", "loss")),
+    **dict.fromkeys(("out", "path", "file", "filename"), ("out",)),
+}
+# What nothing has to be said for.
+NOT_ASKED = {
+    "drop": "columns without a role are not released; keep names those that are to be",
+    "columns": "the columns are those of qi, sensitive and keep",
+    "inplace": "the table that is given is never changed; the release is the result's frame",
+}
+
+
 def refuse_unknown(options: Mapping[str, Any], known: Sequence[str], job: str) -> None:
     """Raise for a keyword that a job does not know, with the nearest name."""
     for name in options:
-        near = nearest(name, known)
+        if name in NOT_ASKED:
+            raise InputError.of(Text("an option of {what} ({why})", what=job, why=Text(NOT_ASKED[name])), value=name)
+        meant = [one for one in OTHER_WORDS.get(name, ()) if one in known]
+        near = meant[0] if meant else nearest(name, known)
         hint = f"'{near}'" if near else choice_of(sorted(set(known)))
         raise InputError.of(Text("an option of {what}: {names}", what=job, names=hint), value=name)
 

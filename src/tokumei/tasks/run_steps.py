@@ -28,8 +28,8 @@ from tokumei.data.files.histories import read_history
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.strict import read_rows
 from tokumei.data.history import History
+from tokumei.data.release import Recipe
 from tokumei.data.table import Table
-from tokumei.methods.recipes import read_recipe
 from tokumei.tasks.anonymize_history import anonymize_history
 from tokumei.tasks.anonymize_table import anonymize_table
 from tokumei.tasks.attack_history import attack_history
@@ -275,8 +275,8 @@ class TableWork:
 
     @cached_property
     def row_numbers(self) -> pl.Series | None:
-        """The row of the original of each released row, counted from 1; None where no row is a person's."""
-        return read_rows(self.rows) if self.rows.exists() else None
+        """The row of the original of each released row; None where no row is a person's."""
+        return read_rows(self.rows) - 1 if self.rows.exists() else None
 
     def steps(self) -> list[Step]:
         """Return the steps in order, each with the files it writes."""
@@ -394,7 +394,7 @@ class TableWork:
         return {"tried": found.as_records(ANYBODY)}
 
     def _method(self) -> KnownMethod:
-        return method_of_recipe(read_recipe(self.out / "secret" / "recipe.json"))
+        return method_of_recipe(Recipe.load(self.out / "secret" / "recipe.json"))
 
     def _measure(self) -> dict[str, Any]:
         if self.row_numbers is None:
@@ -409,5 +409,5 @@ class TableWork:
         return use_found(found)
 
     def _profile(self) -> dict[str, Any]:
-        rows = None if self.row_numbers is None else self.row_numbers - 1
+        rows = self.row_numbers
         return profile(self.table, self.released, rows, population_size=self.job.population_size)

@@ -7,7 +7,6 @@ judge it. With its original it becomes a pair: the same roles, and whose each ro
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,11 +19,10 @@ from tokumei.core.errors import InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence, as_kind
 from tokumei.core.score import Score
 from tokumei.core.text import Text, counted
-from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import check_can_be_written, read_beside, write_file_or_folder
 from tokumei.data.files.outputs import guarded
 from tokumei.data.files.reading import AS_IT_IS, Reading
-from tokumei.data.files.strict import read_rows, write_rows
+from tokumei.data.files.strict import write_rows
 from tokumei.data.frames import as_frame
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
@@ -34,6 +32,7 @@ from tokumei.engines.engine import Relation
 from tokumei.engines.local import LocalRelation
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.tasks.preparing import given_hierarchies, is_of_dates, is_of_numbers, made_hierarchy, told_of_made
+from tokumei.tasks.row_numbers import row_numbers
 
 SINGLED = "of its values are one customer's alone"
 # A name that no column of a file has.
@@ -327,7 +326,7 @@ class TableRelease(Result):
         if out is not None:
             write_file_or_folder(self.table, out)
         if recipe is not None:
-            write_text(recipe, json.dumps(self.recipe.as_dict(), ensure_ascii=False) + "\n")
+            self.recipe.write(recipe)
         if rows is not None and self.rows is not None:
             write_rows(self.rows + 1, rows)
 
@@ -344,7 +343,7 @@ def published(
     """Return a release with the truth about it.
 
     release: what `tk.anonymize` gave, which knows whose each row is, or a frame or file.
-    rows: the row of the original of each released row, counted from 1, or a file with a line each.
+    rows: the row of the original of each released row, counted from 0, or a file with a line each, counted from 1.
     in_order: row n of both is the same person, for releases that were not shuffled.
     """
     own: pl.Series | None = None
@@ -360,7 +359,7 @@ def published(
     has = [column for column in original.quasi_identifiers if column in frame.columns]
     table = Table(frame, has, [column for column in original.sensitive if column in frame.columns], name=name)
     if rows is not None:
-        return Published(table, _row_numbers(rows, table, original.n_rows))
+        return Published(table, row_numbers(rows, table, original.n_rows))
     if own is not None:
         return Published(table, own)
     if not in_order:
@@ -401,17 +400,3 @@ def numeric_of(original: Table, given: Sequence[str] | None) -> list[str]:
     if original.numeric is not None:
         return list(original.numeric)
     return [name for name in original.quasi_identifiers if is_of_numbers(original.distinct(name))]
-
-
-def _row_numbers(rows: Any, table: Table, n_original: int) -> pl.Series:
-    """Convert the rows of the original of each released one to numbers from 0."""
-    if not isinstance(rows, (str, Path)):
-        return pl.Series("row", rows).cast(pl.Int64) - 1
-    numbers = read_rows(rows)
-    if len(numbers) != table.n_rows:
-        expected = f"a line for each of {table.n_rows:,} released rows"
-        raise InputError.of(expected, file=rows, value=counted(len(numbers), "line"))
-    for line in (numbers > n_original).arg_true()[:1]:
-        expected = f"a row of the original, counted from 1 to {n_original:,}"
-        raise InputError.of(expected, file=rows, line=line + 1, value=numbers[line])
-    return numbers - 1
