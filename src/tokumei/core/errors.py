@@ -322,6 +322,29 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return matches[0] if matches else None
 
 
+# What others call an option, with its names here; the first that a job knows is meant.
+OTHER_WORDS: Mapping[str, Sequence[str]] = {
+    "l": ("l_diversity",),
+    "t": ("t_closeness",),
+    "alpha": ("alpha_k",),
+    "beta": ("beta_likeness",),
+    "delta": ("delta_disclosure",),
+    **dict.fromkeys(("suppression", "suppression_limit", "max_suppression"), ("suppress",)),
+    **dict.fromkeys(("quasi_identifiers", "quasi_ids", "qid", "qids", "qis"), ("qi",)),
+    **dict.fromkeys(("sensitive_attributes", "sensitive_columns", "sa", "target"), ("sensitive",)),
+    **dict.fromkeys(("random_state", "random_seed"), ("seed",)),
+    **dict.fromkeys(("max_found", "max_risk", "risk", "limit", "threshold"), ("bound", "threshold", "limit")),
+    **dict.fromkeys(("hierarchy", "generalization", "vghs"), ("hierarchies",)),
+    **dict.fromkeys(("algorithm", "algo", "model"), ("method", "methods")),
+    **dict.fromkeys(("metric", "metrics"), ("measures", "loss")),
+}
+
+
+def word_meant(name: str, known: Sequence[str]) -> str | None:
+    """Return the known option that somebody means who calls it so elsewhere, or the one most like it."""
+    return next((one for one in OTHER_WORDS.get(name, ()) if one in known), None) or nearest(name, known)
+
+
 def _within(place: Text, inner: Text) -> Text:
     return Text("{place}, {inner}", place=place, inner=inner)
 

@@ -285,6 +285,7 @@ def parse_label(label: object) -> Label:
     found = read_range(text)
     if found is not None:
         low, high = (None if abs(end) >= ENDLESS else float(end) for end in (found.low, found.high))
-        return Label(text, low, high, not found.is_open_below and low is not None, not found.is_open and high is not None)
+        has_low, has_high = low is not None and not found.is_open_below, high is not None and not found.is_open
+        return Label(text, low, high, has_low, has_high)
     members = set_members(text)
     return Label(text, members=(text,) if members is None else tuple(members))

@@ -81,12 +81,11 @@ def known_of(table: Table, asked: ReleaseRequest) -> Known:
     """Return the facts of a table in memory; it must have quasi-identifiers."""
     if not table.quasi_identifiers:
         raise InputError.of("a quasi-identifier or more, as tk.Table(data, qi=['age'])", file=table.name)
-    values = {name: table.frame[name].unique() for name in table.quasi_identifiers}
     return Known(
         table.name,
         table.frame.columns,
         table.quasi_identifiers,
-        values.__getitem__,
+        table.distinct,
         table.hierarchies if asked.hierarchies is None else asked.hierarchies,
         table.numeric if asked.numeric is None else asked.numeric,
         table.reading,
@@ -285,7 +284,7 @@ def apply(
         raise InputError.of(choice_of(get_args(Unseen)), option="unseen", value=unseen)
     used = _recipe_of(recipe)
     table = data if isinstance(data, Table) else Table(data, **reading)
-    trees = given_hierarchies(hierarchies, columns_of(used))
+    trees = given_hierarchies(hierarchies, columns_of(used), table.distinct)
     everybody = None if population is None else count_classes(population, quasi_identifiers_of(used))
     release = apply_recipe(
         used,
@@ -312,4 +311,7 @@ def recipe_columns(recipe: Any) -> list[str]:
 def _recipe_of(recipe: Any) -> Recipe:
     if isinstance(recipe, TableRelease):
         return recipe.recipe
+    if not isinstance(recipe, (Recipe, str, Path)):
+        expected = "a recipe, as r.recipe, or its file; the table comes second: tk.apply(recipe, df)"
+        raise InputError.of(expected, option="recipe", value=type(recipe).__name__)
     return recipe if isinstance(recipe, Recipe) else Recipe.load(recipe)

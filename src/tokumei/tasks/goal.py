@@ -145,7 +145,7 @@ def trees_of(known: Known, method: TableAnonymizer, asked: Requirements) -> Tree
     wanted = list(known.quasi_identifiers)
     sensitive = asked.sensitive_columns()
     check_hierarchies_are_used(known.hierarchies, known.columns)
-    found = given_hierarchies(known.hierarchies, [*wanted, *sensitive])
+    found = given_hierarchies(known.hierarchies, [*wanted, *sensitive], known.values)
     of_sensitive = {name: found.pop(name) for name in sensitive if name in found and name not in wanted}
     numeric = _numeric(known, found)
     made: dict[str, str] = {}

@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, cast
 
-from tokumei.core.errors import InputError, nearest
+from tokumei.core.errors import InputError, word_meant
 from tokumei.core.text import Text, choice_of
 
 if TYPE_CHECKING:
@@ -297,23 +297,6 @@ FILES = tuple(one.name for one in fields(ReleaseRequest) if one.metadata["kind"]
 OF_COLUMNS = tuple(one.name for one in fields(Requirements) if one.metadata["kind"] == Kind.LEVELS)
 
 
-# What others call an option, with its names here; the first that a job knows is meant.
-OTHER_WORDS: Mapping[str, Sequence[str]] = {
-    "l": ("l_diversity",),
-    "t": ("t_closeness",),
-    "alpha": ("alpha_k",),
-    "beta": ("beta_likeness",),
-    "delta": ("delta_disclosure",),
-    **dict.fromkeys(("suppression", "suppression_limit", "max_suppression", "max_suppressed", "max_sup"), ("suppress",)),
-    **dict.fromkeys(("quasi_identifiers", "quasi_ids", "qid", "qids", "qis"), ("qi",)),
-    **dict.fromkeys(("sensitive_attributes", "sensitive_columns", "sa", "target"), ("sensitive",)),
-    **dict.fromkeys(("random_state", "random_seed"), ("seed",)),
-    **dict.fromkeys(("max_found", "max_risk", "risk", "limit", "threshold"), ("bound", "threshold", "limit")),
-    **dict.fromkeys(("hierarchy", "generalization", "vghs"), ("hierarchies",)),
-    **dict.fromkeys(("algorithm", "algo", "model"), ("method", "methods")),
-    **dict.fromkeys(("metric", "metrics"), ("measures", "loss")),
-    **dict.fromkeys(("out", "path", "file", "filename"), ("out",)),
-}
 # What nothing has to be said for.
 NOT_ASKED = {
     "drop": "columns without a role are not released; keep names those that are to be",
@@ -327,8 +310,7 @@ def refuse_unknown(options: Mapping[str, Any], known: Sequence[str], job: str) -
     for name in options:
         if name in NOT_ASKED:
             raise InputError.of(Text("an option of {what} ({why})", what=job, why=Text(NOT_ASKED[name])), value=name)
-        meant = [one for one in OTHER_WORDS.get(name, ()) if one in known]
-        near = meant[0] if meant else nearest(name, known)
+        near = word_meant(name, known)
         hint = f"'{near}'" if near else choice_of(sorted(set(known)))
         raise InputError.of(Text("an option of {what}: {names}", what=job, names=hint), value=name)
 

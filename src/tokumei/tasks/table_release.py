@@ -378,7 +378,7 @@ def hierarchies_of(original: Table, release: Any, given: Any) -> dict[str, Hiera
     """Return the hierarchies that read labels: those given, those the release was made by, or the calendar."""
     columns = [*original.quasi_identifiers, *original.sensitive]
     chosen = original.hierarchies if given is None else given
-    found = given_hierarchies(chosen, columns)
+    found = given_hierarchies(chosen, columns, original.distinct)
     if isinstance(release, TableRelease):
         return {**release.hierarchies, **found}
     if chosen is None:
