@@ -13,13 +13,13 @@ from typing import Any, get_args
 
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.registry import part_name
-from tokumei.core.result import Facts, Result, Section, as_kind
+from tokumei.core.result import Facts, Result, Section
 from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed, generator
 from tokumei.core.text import choice_of
 from tokumei.data.files.formats import check_can_be_written, write_frame
 from tokumei.data.files.outputs import guarded
-from tokumei.data.frames import check_single
+from tokumei.data.frames import as_original, check_single
 from tokumei.data.release import Recipe, Release
 from tokumei.data.table import Table, check_column
 from tokumei.engines.class_counts import ClassCounts
@@ -226,7 +226,7 @@ class AppliedRecipe(Result):
     @property
     def frame(self) -> Any:
         """The released rows, as a frame of the kind that the table was."""
-        return as_kind(self.release.frame, self.frame_kind)
+        return as_original(self.release.frame, self.frame_kind)
 
     @property
     def n_suppressed(self) -> int:

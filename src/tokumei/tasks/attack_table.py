@@ -394,7 +394,7 @@ def known_method(release: Any, method: str | KnownMethod | TableAnonymizer | Non
         TABLE_ANONYMIZERS.get(name)
     if not isinstance(release, TableRelease):
         return KnownMethod(name, options, k)
-    made = replace(method_of_recipe(release.recipe, release.hierarchies), ranged=list(release.numeric))
+    made = replace(method_of_recipe(release.recipe, release.hierarchies), ranged=list(release.number_columns))
     return replace(
         made,
         name=name or made.name,

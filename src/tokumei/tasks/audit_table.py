@@ -149,6 +149,7 @@ def audit_table(
     asked = asked.of_columns(table.sensitive)
     for column in asked.sensitive_columns():
         check_column(column, table.frame.columns, "a sensitive column", table.name)
+    chosen = table.hierarchies if hierarchies is None else hierarchies
     return audit_source(
         table.frame,
         table.quasi_identifiers,
@@ -160,7 +161,7 @@ def audit_table(
         original=original.frame if isinstance(original, Table) else original,
         recipe=recipe,
         threshold=threshold,
-        hierarchies=table.hierarchies if hierarchies is None else hierarchies,
+        hierarchies=given_hierarchies(chosen, [*table.sensitive, *asked.sensitive_columns()], table.distinct),
         frame_kind=table.kind,
     )
 

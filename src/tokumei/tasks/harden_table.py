@@ -481,7 +481,7 @@ def _release_of(
         promises,
         columns,
         scene.hierarchies,
-        numeric=[name for name, one in classes.vocabularies.items() if one.is_numeric],
+        number_columns=[name for name, one in classes.vocabularies.items() if one.is_numeric],
         counts=counts,
         frame_kind=release.kind if isinstance(release, Table) else "polars" if original is None else original.kind,
     )

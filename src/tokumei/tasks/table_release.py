@@ -16,14 +16,14 @@ import polars as pl
 
 from tokumei.attacks.threat_model import Published
 from tokumei.core.errors import InputError
-from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence, as_kind
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
 from tokumei.core.text import Text, counted
 from tokumei.data.files.formats import check_can_be_written, read_beside, write_file_or_folder
 from tokumei.data.files.outputs import guarded
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.strict import write_rows
-from tokumei.data.frames import as_frame
+from tokumei.data.frames import as_frame, as_original
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
 from tokumei.data.table import Table
@@ -31,6 +31,7 @@ from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.engine import Relation
 from tokumei.engines.local import LocalRelation
 from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.labels import parse_label
 from tokumei.tasks.preparing import given_hierarchies, is_of_dates, is_of_numbers, made_hierarchy, told_of_made
 from tokumei.tasks.row_numbers import row_numbers
 
@@ -197,15 +198,26 @@ class TableRelease(Result):
     columns: Sequence[Mapping[str, Any]]
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     made: Mapping[str, str] = field(default_factory=dict)
-    numeric: Sequence[str] = ()
+    number_columns: Sequence[str] = ()
     counts: ClassCounts | None = None
     frame_kind: str = "polars"
     left_out: Sequence[str] = ()
 
     @property
     def frame(self) -> Any:
-        """The released rows, as a frame of the kind that the original was."""
-        return None if self.release is None else as_kind(self.release.frame, self.frame_kind)
+        """The released rows, as a frame of the kind that the original was.
+
+        Columns of pandas keep their types where no cell became a label. The index is a new one: that of the original
+        tells whose each row is, as `rows` do.
+        """
+        return None if self.release is None else as_original(self.release.frame, self.frame_kind)
+
+    def numeric(self) -> Any:
+        """Return the released rows with the middle of each label in the columns of numbers, for models.
+
+        A label without an end stands for the end that it has, and `*` is missing.
+        """
+        return as_original(with_middles(self.table, self.number_columns), self.frame_kind, without=self.number_columns)
 
     @property
     def table(self) -> pl.DataFrame:
@@ -271,7 +283,7 @@ class TableRelease(Result):
             parts.append(Rows(list(self.columns[0]), [list(one.values()) for one in self.columns]))
         if self.promises:
             parts.append(Rows(["promise", "value"], [[name, one.value] for name, one in self.promises.items()]))
-        if self.facts.get("ranges") == "tight" and self.numeric:
+        if self.facts.get("ranges") == "tight" and self.number_columns:
             parts.append(Sentence(TIGHT_RANGES))
         if gives_away := self.facts.get("gives_away"):
             parts.append(Sentence(gives_away))
@@ -329,6 +341,18 @@ class TableRelease(Result):
             self.recipe.write(recipe)
         if rows is not None and self.rows is not None:
             write_rows(self.rows + 1, rows)
+
+
+def with_middles(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Put the middle of each label in place of the labels of columns of numbers."""
+    made = []
+    for name in columns:
+        if name in frame.columns:
+            labels = frame[name].cast(pl.String)
+            distinct = labels.unique()
+            middles = [parse_label(label).middle for label in distinct]
+            made.append(labels.replace_strict(distinct, pl.Series(middles, dtype=pl.Float64), default=None).alias(name))
+    return frame.with_columns(made)
 
 
 def published(

@@ -41,7 +41,7 @@ def model_of(table: tk.Table, release: Any) -> ThreatModel:
         table,
         Published(tk.Table(release.table, table.quasi_identifiers, ["ill"]), release.rows),
         release.hierarchies,
-        numeric=list(release.numeric),
+        numeric=list(release.number_columns),
         method=known_method(release, None, None),
     )
 

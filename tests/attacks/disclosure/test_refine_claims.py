@@ -130,7 +130,7 @@ def test_refine_of_closest_labels_claims_nothing_that_is_false(method: str, seed
     # As somebody sees it who was told the whole recipe, and somebody who knows the method's name.
     for found in (
         tk.attack(release, attack="refine", complete=is_complete),
-        tk.attack(table, alone, "refine", numeric=list(release.numeric), **told),
+        tk.attack(table, alone, "refine", numeric=list(release.number_columns), **told),
     ):
         assert found.claims["is_true"].null_count() == 0
         assert found.claims.filter(~pl.col("is_true")).to_dicts() == []
