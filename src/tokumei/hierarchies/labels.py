@@ -261,9 +261,9 @@ class Label:
             return (self.low + self.high) / 2
         if self.low is not None or self.high is not None:
             return self.low if self.high is None else self.high
-        numbers = [number for one in self.members if (number := parse_label(one).middle) is not None]
-        is_set = len(self.members) > 1 and len(numbers) == len(self.members)
-        return sum(numbers) / len(numbers) if is_set else None
+        numbers = [read_number(one) for one in self.members]
+        found = [float(one) for one in numbers if one is not None]
+        return sum(found) / len(found) if found and len(found) == len(numbers) else None
 
 
 def parse_label(label: object) -> Label:
