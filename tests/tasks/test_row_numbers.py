@@ -102,7 +102,11 @@ def test_release_of_another_table_is_refused() -> None:
 
 @pytest.mark.parametrize("method", ["noise", "pram", "swap"])
 def test_values_that_were_changed_at_random_need_not_fit(method: str) -> None:
-    options = {"noise": {"columns": ["age"], "scale": 5.0}, "pram": {"columns": ["town"]}, "swap": {"columns": ["age"]}}
+    options: dict[str, dict[str, Any]] = {
+        "noise": {"columns": ["age"], "scale": 5.0},
+        "pram": {"columns": ["town"]},
+        "swap": {"columns": ["age"]},
+    }
     made = door.anonymize(PEOPLE, method=method, seed=1, **options[method])
     assert tk.measure(PEOPLE, made.frame, rows=made.rows).scores
     assert tk.attack(PEOPLE, made.frame, "record-linkage", rows=made.rows).scores

@@ -78,6 +78,11 @@ class KnownMethod:
         if not 0 <= self.suppression <= 1:
             raise InputError.of("a share from 0 to 1", option="suppression", value=self.suppression)
 
+    def may_leave_out(self, n_released: int) -> bool:
+        """Whether a row may be left out of a table of which so many rows are released."""
+        # A share such as 0.1 is not exact in binary.
+        return self.suppression * (n_released + 1) >= 1 - 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class ThreatModel:

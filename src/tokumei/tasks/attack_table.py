@@ -33,6 +33,7 @@ from tokumei.data.table import Table, check_column
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.methods.recipes import part_as_dict, requirement_of
 from tokumei.methods.registry import TABLE_ANONYMIZERS, TableAnonymizer
+from tokumei.tasks.goal import usual_suppression
 from tokumei.tasks.preparing import given_hierarchies
 from tokumei.tasks.row_numbers import check_pairing
 from tokumei.tasks.table_release import TableRelease, hierarchies_of, numeric_of, published
@@ -390,10 +391,10 @@ def known_method(release: Any, method: str | KnownMethod | TableAnonymizer | Non
     name, options = (method, None) if isinstance(method, str) else ("", None)
     if method is not None and not isinstance(method, str):
         name, options = part_name(method), part_as_dict(method)["options"]
-    if name:
-        TABLE_ANONYMIZERS.get(name)
+    # Who knows the method by its name alone knows what it does where nobody says more.
+    usual = usual_suppression(TABLE_ANONYMIZERS.get(name)) if name else 0.0
     if not isinstance(release, TableRelease):
-        return KnownMethod(name, options, k)
+        return KnownMethod(name, options, k, suppression=usual)
     made = replace(method_of_recipe(release.recipe, release.hierarchies), ranged=list(release.number_columns))
     return replace(
         made,

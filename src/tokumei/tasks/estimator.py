@@ -29,7 +29,8 @@ MOST_SEARCHED = 8
 KEPT, ROW = "kept", "row"
 
 
-class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] - scikit-learn states no types.
+# scikit-learn states no types.
+class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Generalize the columns of a model's input so that each row looks like k − 1 others that it was fitted on.
 
     qi: the columns that others may know, all if not given. `keep` names further columns that pass unchanged, as for
@@ -44,8 +45,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc] - sciki
     A fitted one holds the values that there were, as a recipe does: keep it as secret.
 
     >>> import tokumei as tk
-    >>> tk.Anonymizer(k=2).fit_transform([[31.0], [33.0], [52.0], [58.0]]).tolist()
-    [[32.0], [32.0], [55.0], [55.0]]
+    >>> tk.Anonymizer(k=2).fit_transform([[30], [31], [52], [53]]).tolist()
+    [[30.5], [30.5], [52.5], [52.5]]
     """
 
     def __init__(

@@ -200,11 +200,16 @@ def suppression_of(method: TableAnonymizer, asked: float | None, requirements: S
     """
     if asked is not None:
         return asked
-    is_whole = isinstance(method, TableSearch) or getattr(method, "recodes_columns", False)
     is_sure = not getattr(method, "needs_monotone", False) or all(
         one.is_strongly_monotone and not sees_whole_release(one) for one in requirements
     )
-    return DEFAULT_SUPPRESS if is_whole and is_sure else 0.0
+    return usual_suppression(type(method)) if is_sure else 0.0
+
+
+def usual_suppression(kind: type[TableAnonymizer]) -> float:
+    """Return the share of rows that a method may leave out where nobody says, whatever is required."""
+    is_whole = issubclass(kind, TableSearch) or getattr(kind, "recodes_columns", False)
+    return DEFAULT_SUPPRESS if is_whole else 0.0
 
 
 def requirements_of(

@@ -200,7 +200,7 @@ class ReleaseRequest(Requirements):
             Kind.SHARE,
             "Rows that may be left out",
             "Share of rows that may be left out: without a few unusual ones the others stay finer. "
-            f"If not given, {DEFAULT_SUPPRESS:g} for methods that recode whole columns, 0 for others.",
+            "If not given, 0.05 for methods that recode whole columns, 0 for others.",
             "0–1",
         ),
     )

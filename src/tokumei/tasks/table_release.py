@@ -166,7 +166,7 @@ TIGHT_RANGES = (
 
 
 MAY_SUPPRESS = (
-    "Up to {share:.3g} % of the rows ({most:,}) could be left out; {n:,} were. The option suppress is that limit."
+    "Up to {share:.3g} % of the rows ({most:,}) could be left out, the limit of the option suppress; {n:,} were."
 )
 NOT_ATTACKED = (
     "Whether labels single people out was not measured, since attacks do not run on engines: "

@@ -104,8 +104,8 @@ class Downcoding:
         """Claim what follows from where Mondrian cut and where it did not."""
         method = public.method
         is_strict = (method.options or {}).get("kind", "strict") == "strict"
-        is_cut_for_k = method.name == "mondrian" and is_strict and method.is_plain and not method.suppression
-        if not is_cut_for_k:
+        is_cut_for_k = method.name == "mondrian" and is_strict and method.is_plain
+        if not is_cut_for_k or method.may_leave_out(public.release.n_rows):
             return
         ranged = tight if method.ranged is None else [name for name in method.ranged if name in public.columns]
         # How numbers were cut that are not written by the ends of their groups, nobody said.
@@ -155,7 +155,7 @@ class Downcoding:
             return
         left_out = list(suppressed_rows(public, readings))
         yield from left_out
-        if method.name in MINIMAL and not method.suppression and not left_out:
+        if method.name in MINIMAL and not method.may_leave_out(public.release.n_rows) and not left_out:
             yield from not_finer(public, readings, public.k_asked, is_complete=self.complete)
 
     def _of_column(self, public: PublicKnowledge, reading: LabelReading, *, is_tight: bool) -> Iterator[Claim]:

@@ -26,7 +26,7 @@ from tokumei.platform.messages import translated
 from tokumei.platform.workbench.editing import QUASI, SENSITIVE, Found, set_k
 from tokumei.platform.workbench.folder import plain_name
 from tokumei.platform.workbench.words import MARKS, expected_in_words, word_of_request
-from tokumei.tasks.goal import requirements_of, suppression_of
+from tokumei.tasks.goal import requirements_of, usual_suppression
 from tokumei.tasks.job_file import IN_OUTPUT, MOST
 from tokumei.tasks.request import (
     DEFAULT_METHOD,
@@ -211,7 +211,7 @@ class GoalForm(forms.Form):
     def _usual_share(self) -> float:
         """Return the share of rows that may be left out by some of the methods where the job says none."""
         named = [one.get("name", DEFAULT_METHOD) for one in self.job.get("method", [])] or [DEFAULT_METHOD]
-        return max(suppression_of(TABLE_ANONYMIZERS.make(one), None, []) for one in named)
+        return max(usual_suppression(TABLE_ANONYMIZERS.get(one)) for one in named)
 
     def clean(self) -> dict[str, Any]:
         """Refuse at each field what the library would refuse, and what does not go together."""
