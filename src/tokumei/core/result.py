@@ -102,7 +102,7 @@ class Result:
                 raise AttributeError(name)
             from tokumei.core.errors import UnknownName
 
-            known = [one for one in dir(type(self)) if not one.startswith("_")]
+            known = [one for one in dir(self) if not one.startswith("_")]
             others = {one: call for one, call in OTHER_NAMES.items() if call.partition("(")[0].split(".")[0] in known}
             if self.frame_kind.startswith("pandas"):
                 others["to_pandas"] = "frame"

@@ -191,6 +191,7 @@ def report_table(
         "levels": facts.get("levels"),
         "ranges": facts.get("ranges"),
         "gives_away": facts.get("gives_away"),
+        "may_suppress": facts.get("may_suppress"),
         "methods": [],
         "before": without_times(audit_table(original).to_dict()),
         "after": after,

@@ -310,6 +310,7 @@ class TableWork:
             "chosen": chosen["method"],
             **{name: chosen.get(name) for name in ("k", "loss", "loss_name", "levels", "ranges", "gives_away")},
             "suppressed": chosen["suppressed"] / max(1, chosen["rows"]),
+            "may_suppress": chosen.get("may_suppress"),
             "methods": [one for name, one in results.items() if name.startswith("method-")],
             "before": results["before"],
             "after": results["after"],
