@@ -135,7 +135,7 @@ def audit(
     options: what must hold, as for `tk.anonymize` (`k=5`, `l_diversity={"illness": 2}` …); `against`, earlier releases
         or other tables of the same people (a `tk.Table` has classes by its own quasi-identifiers): what `tk.anonymize`
         gave knows whose each row is, others need `person`, the column that says it (of several rows, too), `rows` and
-        `against_rows`, or `in_order`; `population`; `threshold`, above which a record's risk is counted.
+        `against_rows`, counted from 0, or `in_order`; `population`; `threshold`, above which a risk is counted.
 
     >>> import tokumei as tk
     >>> t = tk.Table({"age": [31, 31, 52], "illness": ["flu", "cold", "flu"]}, qi=["age"], sensitive=["illness"])
@@ -234,9 +234,10 @@ def anonymize(data: Any, qi: Any = None, **options: Any) -> Any:
     Of a table: `method` ("optimal" if not given; `tokumei parts table-anonymizer` lists them) and its own options;
     `k`, `l_diversity={"illness": 2}` or `"2:entropy"`, or `l_diversity=2` for every sensitive column, `t_closeness`,
     `alpha_k`, `beta_likeness`, `k_map`, `delta_presence`, `preset`, with `population`; `suppress`, the share of rows
-    that may be left out; `loss` ("ncp" if not given), `weights`, `prefer`; `keep`, further columns to release unchanged
-    (`keep_anyway` where they single people out); `keep_order`, or else rows are shuffled; `seed`; `hierarchies`, a
-    folder or one by column.
+    that may be left out (.05 if not given, where the method recodes whole columns); `loss` ("ncp" if not given),
+    `weights`, `prefer`; `keep`, further columns to release unchanged (`keep_anyway` where they single people out);
+    `keep_order`, or else rows are shuffled; `seed`; `hierarchies`, a folder, or one by column: a `tk.Hierarchy`, a file,
+    a mapping, a frame, a list of cuts or a function.
 
     Of a history: `method` and its own options, or `pipeline`, the file of several; `seed`.
 
@@ -306,7 +307,8 @@ def attack(original: Any, release: Any = None, attack: Any = None, **options: An
     """Attack a release as somebody would who knows people, by one attack or by all that what is given allows.
 
     original: a `tk.Table`, or what is known of a history; a release that `tk.anonymize` gave may stand alone.
-    release: what `tk.anonymize` gave; or a released table, with `rows` that say whose each row is or `in_order`.
+    release: what `tk.anonymize` gave; or a released table, with `rows`, whose each row is, counted from 0 as `r.rows`
+        (a file of them from 1), or `in_order`.
     attack: the name of an attack, of a table also several. If not given, all on a table and "linkage" on a history.
 
     An attack that needs no original takes any released table alone, as in `tk.attack(tk.Table("release.csv",
@@ -368,7 +370,8 @@ def measure(original: Any, release: Any = None, measures: Any = None, **options:
     """Measure how much use a release lost, by every measure that its columns allow or by those that are named.
 
     original: a `tk.Table` or a `tk.History`; a release that `tk.anonymize` gave may stand alone.
-    release: what `tk.anonymize` gave; or a released table, with `rows` that say whose each row is or `in_order`.
+    release: what `tk.anonymize` gave; or a released table, with `rows`, whose each row is, counted from 0 as `r.rows`
+        (a file of them from 1), or `in_order`.
 
     >>> import tokumei as tk
     >>> t = tk.Table({"age": [31, 31, 52, 52]}, qi=["age"])

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,16 +75,16 @@ def _check(scene: ThreatModel, published: Published, *, is_known: bool) -> None:
     original, released = scene.original, published.table
     owners = published.owners(original.n_rows)
     columns = [name for name in original.quasi_identifiers if name in released.frame.columns]
-    pairs = [(name, found) for name in columns if (found := _Labels.of(scene, released, name)) is not None]
-    wrong = {name: labels.misfits(owners) & (labels.is_general | is_known) for name, labels in pairs}
+    labels = {name: found for name in columns if (found := _Labels.of(scene, released, name)) is not None}
+    misfits = {name: one.misfits(owners) for name, one in labels.items()}
+    wrong = {name: one & (labels[name].is_general | is_known) for name, one in misfits.items()}
+    is_told = any(one.any() for one in wrong.values())
     # Of few rows a shift may fit by chance.
-    n_most = max((int(labels.misfits(owners).sum()) for _, labels in pairs), default=0)
-    is_off = any(one.any() for one in wrong.values()) or n_most >= TELLING_ROWS
-    is_off = is_off and _shift(pairs, owners) != 0
-    if not is_off and not any(one.any() for one in wrong.values()):
+    is_off = is_told or max((int(one.sum()) for one in misfits.values()), default=0) >= TELLING_ROWS
+    is_off = is_off and _is_off_by_one(list(labels.values()), owners)
+    if not is_told and not is_off:
         return
-    if is_off:
-        wrong = {name: labels.misfits(owners) for name, labels in pairs}
+    wrong = misfits if is_off else wrong
     at = min(int(np.flatnonzero(one)[0]) for one in wrong.values() if one.any())
     column = next(name for name, one in wrong.items() if one[at])
     n_wrong = int(np.logical_or.reduce(list(wrong.values())).sum())
@@ -134,13 +135,13 @@ class _Labels:
         return out
 
 
-def _shift(pairs: list[tuple[str, _Labels]], owners: Ints) -> int:
-    """Return by how much all row numbers would have to be moved to fit everywhere: -1, 1, or 0 for neither."""
+def _is_off_by_one(labels: Sequence[_Labels], owners: Ints) -> bool:
+    """Whether every label fits the row before, or the one after, that it is said to be."""
+    is_owned = owners != NOBODY
     for step in (-1, 1):
-        moved = np.where(owners == NOBODY, NOBODY, owners + step)
-        n_rows = len(pairs[0][1].values)
-        is_inside = (moved[owners != NOBODY] >= 0) & (moved[owners != NOBODY] < n_rows)
+        moved = np.where(is_owned, owners + step, NOBODY)
+        is_inside = (moved[is_owned] >= 0) & (moved[is_owned] < len(labels[0].values))
         # At an end one row may fall out; more would be no shift.
-        if (~is_inside).sum() <= 1 and not any(labels.misfits(moved).any() for _, labels in pairs):
-            return step
-    return 0
+        if (~is_inside).sum() <= 1 and not any(one.misfits(moved).any() for one in labels):
+            return True
+    return False
