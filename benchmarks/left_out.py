@@ -75,8 +75,10 @@ def _frames() -> Iterator[pl.DataFrame]:
         yield people.select(OF_ADULT).drop_nulls()
     for package, (form, tables) in TABLES.items():
         found = find_spec(package)
-        for name, columns in tables.items() if found is not None else ():
-            file = Path(next(iter(found.submodule_search_locations or [""]))) / form.format(name)
+        if found is None or not found.submodule_search_locations:
+            continue
+        for name, columns in tables.items():
+            file = Path(found.submodule_search_locations[0]) / form.format(name)
             is_stata = file.suffix == ".dta"
             frame = pd.read_stata(file, convert_categoricals=False) if is_stata else pd.read_csv(file)
             # NHEFS with marital status and without.

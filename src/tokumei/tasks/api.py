@@ -236,8 +236,8 @@ def anonymize(data: Any, qi: Any = None, **options: Any) -> Any:
     `alpha_k`, `beta_likeness`, `k_map`, `delta_presence`, `preset`, with `population`; `suppress`, the share of rows
     that may be left out (.05 if not given, where the method recodes whole columns); `loss` ("ncp" if not given),
     `weights`, `prefer`; `keep`, further columns to release unchanged (`keep_anyway` where they single people out);
-    `keep_order`, or else rows are shuffled; `seed`; `hierarchies`, a folder, or one by column: a `tk.Hierarchy`, a file,
-    a mapping, a frame, a list of cuts or a function.
+    `keep_order`, or else rows are shuffled; `seed`; `hierarchies`, a folder, or one by column: a `tk.Hierarchy`, a
+    file, a mapping, a frame, a list of cuts or a function.
 
     Of a history: `method` and its own options, or `pipeline`, the file of several; `seed`.
 
