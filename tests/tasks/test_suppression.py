@@ -55,7 +55,9 @@ def test_release_without_a_limit_is_of_use_and_says_what_was_left_out() -> None:
     assert repr(made).startswith(
         f"TableRelease({100 - made.n_suppressed} rows, {made.n_suppressed} left out (at most 5)"
     )
-    assert "Up to 5 % of the rows (5) could be left out, the limit of the option suppress" in made._repr_html_()
+    assert (
+        "As many rows as 5 % of the rows could be left out (5), the limit of the option suppress" in made._repr_html_()
+    )
     assert "could be left out" not in every._repr_html_()
 
 

@@ -28,6 +28,8 @@ from tokumei.methods.recipes import (
     recodings_of,
     released_columns,
     requirement_of,
+    unit_of,
+    with_whose,
 )
 from tokumei.methods.registry import TABLE_ANONYMIZERS, Perturber
 from tokumei.methods.rows import release_rows
@@ -135,7 +137,7 @@ def apply_recipe(
     rows = released_rows(frame, columns, applied.recodings, applied.suppressed)
     tables = {one.column: pl.DataFrame({"value": one.values, "label": one.labels}) for one in applied.recodings}
     release = Release(rows.drop(ROW), recipe, rows=kept.gather(rows[ROW]).alias(ROW), mapping=tables)
-    check_promise(release.frame, applied.goal, applied.recodings)
+    check_promise(with_whose(release, as_frame(data), applied.goal), applied.goal, applied.recodings)
     return release
 
 
@@ -150,12 +152,12 @@ def _applied(
     options = recipe.options
     names = [one.column for one in recodings]
     asked = [requirement_of(one, hierarchies, population) for one in options["requirements"]]
-    goal = Goal(asked, suppression=options["suppression"])
-    counts = count_classes(frame, names, recodings=recodings, sensitive=goal.sensitive)
+    goal = Goal(asked, suppression=options["suppression"], unit=unit_of(recipe))
+    counts = count_classes(frame, names, recodings=recodings, sensitive=goal.sensitive, person=goal.person)
     goal = goal.against(counts)
     kept = classes_to_keep(counts, [recoded_requirement(one, recodings) for one in goal.requirements])
     n_suppressed = int(counts.sizes[~kept].sum())
-    if n_suppressed > options["suppression"] * counts.n_rows + 1e-9:
+    if n_suppressed > counts.most_left_out(options["suppression"]):
         raise CannotAnonymize(
             Text(
                 "At the recipe's levels {n:,} of {m:,} records would have to be suppressed, more than the "
@@ -191,6 +193,7 @@ def _made_again(
         suppression=options["suppression"],
         weights=options["weights"],
         numeric=options["numeric"],
+        unit=unit_of(recipe),
     )
     known = options["quasi_identifiers"]
     seed = recipe.seed
