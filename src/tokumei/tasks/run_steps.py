@@ -337,8 +337,7 @@ class TableWork:
         return found if several is None else {**found, "several_rows": to_json(several.words)}
 
     def _audit_after(self) -> dict[str, Any]:
-        rows = None if self.row_numbers is None else self.row_numbers - 1
-        released = released_rows(self.table, self.released, rows, str(self.release.name))
+        released = released_rows(self.table, self.released, self.row_numbers, str(self.release.name))
         trees = self.table.hierarchies or {}
         known = {name: trees[name] for name in self.table.sensitive if name in trees}
         audited = audit_table(released, self.job.promised(), original=self.table, hierarchies=known or None)
