@@ -47,7 +47,8 @@ class Downcoding:
     - both ends of a tight range occur in its group, and all members of a set that was made of the group;
     - a group written by the closest label of a tree has rows below two of its children at least;
     - a group that Mondrian did not split could not be split, and where it cut, the halves say how often a value occurs;
-    - levels that a method found best could not be finer, and a suppressed row lies in no class that was released.
+    - levels that a method found best could not be finer if it could leave nobody out, and a suppressed row lies in no
+      class that was released.
 
     Whether ranges are tight is told (by the method, or by the option `ranges`), or else judged from the labels: ends on
     one grid, or labels that nest without gaps, do not speak for it. A claim is proven if what was assumed is true, and
