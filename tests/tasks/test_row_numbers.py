@@ -67,6 +67,7 @@ def test_claims_name_rows_of_the_frame() -> None:
         (lambda rows: rows + 1, r"option rows: found '200', expected a row of the original, from 0 to 199"),
         (lambda rows: [1] * 3, "expected a row number for each of 200 released rows"),
         (lambda rows: "text", "expected a file that exists"),
+        (lambda rows: [0.5] * 200, "found 'list', expected a row number for each released row"),
         (lambda rows: object(), "found 'object', expected a row number for each released row"),
         (
             lambda rows: rows.reverse(),

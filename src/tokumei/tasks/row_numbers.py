@@ -33,7 +33,10 @@ def row_numbers(rows: Any, table: Table, n_original: int) -> pl.Series:
     """Return the row of the original of each released row, from 0: a file has them from 1, a line each."""
     if not isinstance(rows, (str, Path)):
         try:
-            numbers = pl.Series("row", rows).cast(pl.Int64)
+            given = pl.Series("row", rows)
+            numbers = given.cast(pl.Int64)
+            if given.dtype.is_float() and (given != numbers).any():
+                raise ValueError("rows between rows")
         except (TypeError, ValueError, pl.exceptions.PolarsError):
             expected = "a row number for each released row"
             raise InputError.of(expected, option="rows", value=type(rows).__name__) from None
