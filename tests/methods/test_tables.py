@@ -18,7 +18,7 @@ from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.losses import LOSSES
 from tokumei.measures.requirement import SAFETY
 from tokumei.methods.apply import apply_recipe
-from tokumei.methods.recipes import Goal, read_recipe
+from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS, searches
 from tokumei.methods.tables import check_promise, write_anonymized
 
@@ -123,10 +123,10 @@ def test_recipe_on_data_it_does_not_protect_is_refused() -> None:
 def test_file_that_is_no_recipe_is_refused(tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text('{"method": "optimal", "options": {}, "seed": null, "versions": {}}')
     with pytest.raises(InputError, match="requirements, suppression"):
-        read_recipe(tmp_path / "r.json")
+        Recipe.load(tmp_path / "r.json")
     (tmp_path / "r.json").write_text("[1")
     with pytest.raises(InputError, match="recipe of a table"):
-        read_recipe(tmp_path / "r.json")
+        Recipe.load(tmp_path / "r.json")
 
 
 ROWS = st.lists(st.tuples(st.sampled_from("fm"), st.sampled_from([31, 35, 42, None])), min_size=1, max_size=30)
@@ -161,5 +161,5 @@ def test_recipe_survives_being_written(tmp_path: Path) -> None:
 
     recipe = release_of(PEOPLE, HIERARCHIES, TWO).recipe
     (tmp_path / "r.json").write_text(json.dumps(recipe.as_dict()))
-    assert isinstance(read_recipe(tmp_path / "r.json"), Recipe)
-    assert apply_recipe(read_recipe(tmp_path / "r.json"), PEOPLE).frame.equals(apply_recipe(recipe, PEOPLE).frame)
+    assert isinstance(Recipe.load(tmp_path / "r.json"), Recipe)
+    assert apply_recipe(Recipe.load(tmp_path / "r.json"), PEOPLE).frame.equals(apply_recipe(recipe, PEOPLE).frame)

@@ -15,14 +15,13 @@ import polars as pl
 
 from tokumei.core.errors import FaultList, InputError, nearest
 from tokumei.core.progress import step
-from tokumei.core.result import as_kind
 from tokumei.core.text import Text, counted
 from tokumei.data.files.csv import BLANK
 from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_text_frame
 from tokumei.data.files.reading import Reading
 from tokumei.data.files.strict import NUMBER
 from tokumei.data.files.text_bytes import Mask, Positions
-from tokumei.data.frames import MIDNIGHT, as_frame, check_single, kind_of
+from tokumei.data.frames import MIDNIGHT, as_frame, as_original, check_single, kind_of
 
 
 class Role(StrEnum):
@@ -211,8 +210,8 @@ class Table:
         return self.frame.height
 
     def to_frame(self) -> Any:
-        """Return the rows as a frame of the kind they came as; those of a file as Polars."""
-        return as_kind(self.frame, self.kind)
+        """Return the rows as a frame of the kind they came as, with its types and index; those of a file as Polars."""
+        return as_original(self.frame, self.kind, has_index=True)
 
     def __len__(self) -> int:
         return self.n_rows

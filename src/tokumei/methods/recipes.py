@@ -6,11 +6,9 @@ A recipe holds what was asked for and decided, so that it can be done again.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -18,7 +16,6 @@ import polars as pl
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.registry import part_name, part_options
 from tokumei.core.text import Text
-from tokumei.data.files.disk import check_is_file
 from tokumei.data.release import Recipe, Release
 from tokumei.data.table import Role, Unit
 from tokumei.engines.class_counts import ClassCounts, Recoding
@@ -129,9 +126,6 @@ def _against(requirement: Requirement, counts: ClassCounts, *, moves: bool) -> l
     return [told, requirement] if against == "both" and moves else [told]
 
 
-NEEDED = ("requirements", "suppression", "keep")
-
-
 def part_as_dict(part: Any) -> dict[str, Any]:
     """Return a part by its name and its options, for JSON.
 
@@ -218,20 +212,6 @@ def recodings_of(options: Mapping[str, Any]) -> list[Recoding]:
         )
         for column, labels in options["mapping"].items()
     ]
-
-
-def read_recipe(path: Path | str) -> Recipe:
-    """Read a recipe that was written as JSON."""
-    path = check_is_file(path)
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        needed = (*NEEDED, *(("levels", "mapping") if "quasi_identifiers" not in found["options"] else ()))
-        missing = [name for name in needed if name not in found["options"]]
-        if not missing:
-            return Recipe(found["method"], found["options"], found["seed"], found["versions"])
-    except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
-        raise InputError.of(f"the recipe of a table ({type(error).__name__}: {error})", file=path) from None
-    raise InputError.of(f"the recipe of a table, with {', '.join(missing)}", file=path)
 
 
 def digest_of(frame: pl.DataFrame) -> str:

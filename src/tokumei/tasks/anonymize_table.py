@@ -13,13 +13,13 @@ from typing import Any, get_args
 
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.registry import part_name
-from tokumei.core.result import Facts, Result, Section, as_kind
+from tokumei.core.result import Facts, Result, Section
 from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed, generator
 from tokumei.core.text import choice_of
 from tokumei.data.files.formats import check_can_be_written, write_frame
 from tokumei.data.files.outputs import guarded
-from tokumei.data.frames import check_single
+from tokumei.data.frames import as_original, check_single
 from tokumei.data.release import Recipe, Release
 from tokumei.data.table import Table, check_column
 from tokumei.engines.class_counts import ClassCounts
@@ -32,7 +32,6 @@ from tokumei.methods.recipes import (
     is_in_drawn_order,
     order_seed,
     quasi_identifiers_of,
-    read_recipe,
     with_order,
 )
 from tokumei.methods.registry import TableAnonymizer, TableSearch
@@ -86,12 +85,11 @@ def known_of(table: Table, asked: ReleaseRequest) -> Known:
     """Return the facts of a table in memory; it must have quasi-identifiers."""
     if not table.quasi_identifiers:
         raise InputError.of("a quasi-identifier or more, as tk.Table(data, qi=['age'])", file=table.name)
-    values = {name: table.frame[name].unique() for name in table.quasi_identifiers}
     return Known(
         table.name,
         table.frame.columns,
         table.quasi_identifiers,
-        values.__getitem__,
+        table.distinct,
         table.hierarchies if asked.hierarchies is None else asked.hierarchies,
         table.numeric if asked.numeric is None else asked.numeric,
         table.reading,
@@ -140,7 +138,11 @@ def level_release(
         table,
         release,
         recipe,
-        {**search_facts(goal.method, decision, counts), **unit_facts(goal, counts, decision.n_people)},
+        {
+            **search_facts(goal.method, decision, counts),
+            "may_suppress": goal.suppression,
+            **unit_facts(goal, counts, decision.n_people),
+        },
         promised(told, counts),
         search_columns(decision, trees),
         trees.of_columns,
@@ -162,7 +164,7 @@ def row_release(
         release,
         made.recipe,
         {
-            **_row_facts(made, goal.method, n_written if release is None else release.frame.height),
+            **_row_facts(made, goal, n_written if release is None else release.frame.height),
             **unit_facts(goal, made.counts, made.n_people),
         },
         ({} if made.counts is None else promised(made.checked, made.counts)) | dict(made.promises),
@@ -187,9 +189,9 @@ def unit_facts(goal: Goal, counts: ClassCounts | None, n_people: int | None) -> 
     }
 
 
-def _row_facts(made: RowOutcome, method: TableAnonymizer, n_rows: int) -> dict[str, Any]:
+def _row_facts(made: RowOutcome, goal: Goal, n_rows: int) -> dict[str, Any]:
     """Return the result-page facts of a release by a method that works on rows."""
-    loss, counts = made.loss, made.counts
+    loss, counts, method = made.loss, made.counts, goal.method
     return {
         "method": part_name(method),
         "loss": None if loss is None else loss.value,
@@ -199,6 +201,7 @@ def _row_facts(made: RowOutcome, method: TableAnonymizer, n_rows: int) -> dict[s
         "k": None if counts is None else counts.k,
         "classes": None if counts is None else counts.n_classes,
         "suppressed": made.n_suppressed,
+        "may_suppress": goal.suppression,
         "ranges": getattr(method, "ranges", None),
         **({"gives_away": said} if (said := getattr(method, "gives_away", None)) else {}),
         "promise": made.recipe.options.get("promise"),
@@ -246,7 +249,7 @@ class AppliedRecipe(Result):
     @property
     def frame(self) -> Any:
         """The released rows, as a frame of the kind that the table was."""
-        return as_kind(self.release.frame, self.frame_kind)
+        return as_original(self.release.frame, self.frame_kind)
 
     @property
     def n_suppressed(self) -> int:
@@ -304,7 +307,7 @@ def apply(
         raise InputError.of(choice_of(get_args(Unseen)), option="unseen", value=unseen)
     used = _recipe_of(recipe)
     table = data if isinstance(data, Table) else Table(data, **reading)
-    trees = given_hierarchies(hierarchies, columns_of(used))
+    trees = given_hierarchies(hierarchies, columns_of(used), table.distinct)
     everybody = None if population is None else count_classes(population, quasi_identifiers_of(used))
     release = apply_recipe(
         used,
@@ -331,4 +334,7 @@ def recipe_columns(recipe: Any) -> list[str]:
 def _recipe_of(recipe: Any) -> Recipe:
     if isinstance(recipe, TableRelease):
         return recipe.recipe
-    return recipe if isinstance(recipe, Recipe) else read_recipe(recipe)
+    if not isinstance(recipe, (Recipe, str, Path)):
+        expected = "a recipe, as r.recipe, or its file; the table comes second: tk.apply(recipe, df)"
+        raise InputError.of(expected, option="recipe", value=type(recipe).__name__)
+    return recipe if isinstance(recipe, Recipe) else Recipe.load(recipe)

@@ -28,6 +28,7 @@ from tokumei.hierarchies.builders.from_data import FromData, told_of_labels
 from tokumei.hierarchies.builders.groups import Prefix
 from tokumei.hierarchies.builders.intervals import LARGEST, Intervals, Magnitudes
 from tokumei.hierarchies.files import has_hierarchy, read_hierarchies, read_hierarchy
+from tokumei.hierarchies.given import hierarchy_given
 from tokumei.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchies.leaves import LARGEST_NUMBER, are_numbers, leaf_texts, read_date, unreadable
 from tokumei.hierarchies.ordered_labels import order_labels
@@ -184,8 +185,11 @@ MANY_YEARS = 10
 Values = Callable[[str], pl.Series]
 
 
-def given_hierarchies(given: Any, columns: Iterable[str]) -> dict[str, Hierarchy]:
-    """Read the hierarchies that were given: a folder, or a hierarchy or file by column, with "" for a folder beside."""
+def given_hierarchies(given: Any, columns: Iterable[str], values: Values | None = None) -> dict[str, Hierarchy]:
+    """Read the hierarchies that were given: a folder, or one by column, with "" for a folder beside.
+
+    values: gives the values of a column, which all but a `tk.Hierarchy` and a file are made for.
+    """
     if given is None:
         return {}
     if isinstance(given, (str, Path)):
@@ -194,20 +198,23 @@ def given_hierarchies(given: Any, columns: Iterable[str]) -> dict[str, Hierarchy
         raise InputError.of("a folder, or a hierarchy by column", option="hierarchies", value=type(given).__name__)
     wanted = list(columns)
     alone = {name: one for name, one in given.items() if name}
-    for name, one in alone.items():
-        if not isinstance(one, (Hierarchy, str, Path)):
-            expected = "a tk.Hierarchy or the name of its file"
-            raise InputError.of(expected, option=f"hierarchies {name}", value=type(one).__name__)
-    found = {
-        name: one if isinstance(one, Hierarchy) else read_hierarchy(one, name)
-        for name, one in alone.items()
-        if name in wanted
-    }
+    found = {name: _hierarchy_given(one, name, values) for name, one in alone.items() if name in wanted}
     if "" in given:
         folder = given[""]
         rest = [name for name in wanted if name not in found and has_hierarchy(folder, name)]
         found |= read_hierarchies(folder, rest)
     return {name: found[name] for name in wanted if name in found}
+
+
+def _hierarchy_given(given: Any, name: str, values: Values | None) -> Hierarchy:
+    if isinstance(given, Hierarchy):
+        return given
+    if isinstance(given, (str, Path)):
+        return read_hierarchy(given, name)
+    if values is None:
+        expected = "a tk.Hierarchy or the name of its file, where the original is not there"
+        raise InputError.of(expected, option=f"hierarchies {name}", value=type(given).__name__)
+    return hierarchy_given(given, name, values(name))
 
 
 def check_hierarchies_are_used(given: Any, columns: Iterable[str]) -> None:

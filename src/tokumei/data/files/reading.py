@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from tokumei.core.errors import InputError, nearest
+from tokumei.core.errors import InputError, word_meant
 from tokumei.core.text import Text
 
 # As a delimiter: any run of blanks and tabs between two cells, and those around a line, as in tables made for the eye.
@@ -61,7 +61,7 @@ class Reading:
         known = [*others, *(each.name for each in fields(cls))]
         for option in options:
             if option not in cls.__dataclass_fields__:
-                near = nearest(option, known)
+                near = word_meant(option, known)
                 raise InputError.of(
                     Text("an option of {what}: {names}", what=what, names=repr(near) if near else ", ".join(known)),
                     value=option,
