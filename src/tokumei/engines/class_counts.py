@@ -41,6 +41,10 @@ class Recoding:
             raise InputError.of(f"one label for a value of type {dtype}", column=self.column, value=text)
         return table.select("value", "label")
 
+    def lacks(self, cells: pl.Series) -> pl.Series:
+        """Mark the cells that have no label and are not missing."""
+        return cells.is_not_null() & ~cells.is_in(self.as_type(cells.dtype)["value"].implode())
+
     def labels_of(self, domain: pl.Series) -> pl.Series:
         """Return the label of each value of a domain; values without a label are an InputError that names them."""
         table = self.as_type(domain.dtype)

@@ -6,12 +6,13 @@ Such values are refused, left out with their rows, or hidden.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import polars as pl
 
 from tokumei.core.errors import LISTED_FAULTS, CannotAnonymize, FaultList, InputError, NotAllowed
+from tokumei.core.score import Score
 from tokumei.core.text import Text, counted
 from tokumei.data.files.csv import check_has_columns
 from tokumei.data.frames import as_frame
@@ -19,18 +20,21 @@ from tokumei.data.release import Recipe, Release
 from tokumei.engines.class_counts import ClassCounts, Recoding
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import SUPPRESSED, Hierarchy
-from tokumei.measures.requirement import classes_to_keep
+from tokumei.hierarchies.rules import extended
+from tokumei.measures.requirement import Requirement, classes_to_keep
 from tokumei.methods.recipes import (
     Goal,
     digest_of,
     hierarchy_of,
     method_options,
+    quasi_identifiers_of,
     recodings_of,
     released_columns,
     requirement_of,
+    texts_of,
 )
 from tokumei.methods.registry import TABLE_ANONYMIZERS, Perturber
-from tokumei.methods.rows import release_rows
+from tokumei.methods.rows import RowRelease, release_rows
 from tokumei.methods.search.problem import recoded_requirement
 from tokumei.methods.tables import ROW, check_promise, released_rows
 
@@ -39,58 +43,51 @@ LineOf = Callable[[int], int | None]
 
 
 def rows_left(frame: pl.DataFrame, recodings: Sequence[Recoding]) -> pl.Series:
-    """Return for each row whether every value of it has a label, or is hidden anyhow."""
+    """Return for each row whether every value of it has a label."""
     left = pl.repeat(True, frame.height, eager=True)
     for one in recodings:
-        if one.label_of_missing is None:
-            left &= ~_is_unseen(frame, one)
+        left &= ~one.lacks(frame[one.column])
     return left
-
-
-def with_unseen_hidden(frame: pl.DataFrame, recodings: Sequence[Recoding], *, everywhere: bool) -> list[Recoding]:
-    """Return recodings that hide the values without a label: where a column says nothing anyhow, or `everywhere`."""
-    return [_hiding(frame, one) if everywhere or one.label_of_missing is not None else one for one in recodings]
 
 
 def check_all_seen(frame: pl.DataFrame, recodings: Sequence[Recoding], file: str, line_of: LineOf) -> None:
     """Raise an InputError that names each value without a label, the first line it stands in, and how often."""
     faults = FaultList(file)
     for one in recodings:
-        if one.label_of_missing is not None:
-            continue
-        rows = pl.DataFrame({"value": frame[one.column]}).with_row_index("row").filter(_is_unseen(frame, one))
+        rows = pl.DataFrame({"value": frame[one.column]}).with_row_index("row").filter(one.lacks(frame[one.column]))
         found = rows.group_by("value", maintain_order=True).agg(pl.col("row").min(), n=pl.len())
         for value, row, n_rows in found.head(LISTED_FAULTS).iter_rows():
             expected = (
-                f"a value that the recipe knows (in {counted(n_rows, 'row')}; unseen values are left "
-                "out with --unseen suppress, or hidden with --unseen top)"
+                f"a value that the recipe knows or has a rule for (in {counted(n_rows, 'row')}; the rows of others are "
+                "left out with --unseen suppress, the values hidden with --unseen top)"
             )
             faults.add(expected, line=line_of(row), column=one.column, value=value)
         faults.count_more(max(0, found.height - LISTED_FAULTS))
     faults.raise_if_any()
 
 
-def _is_unseen(frame: pl.DataFrame, recoding: Recoding) -> pl.Series:
-    cells = frame[recoding.column]
-    return cells.is_not_null() & ~cells.is_in(recoding.as_type(cells.dtype)["value"].implode())
-
-
 def _hiding(frame: pl.DataFrame, recoding: Recoding) -> Recoding:
     label = recoding.label_of_missing or SUPPRESSED
-    unseen = frame[recoding.column].filter(_is_unseen(frame, recoding)).unique().sort().cast(pl.String)
+    unseen = texts_of(frame[recoding.column].filter(recoding.lacks(frame[recoding.column])))
     labels = pl.repeat(label, len(unseen), dtype=pl.String, eager=True)
-    return replace(recoding, values=pl.concat([recoding.values, unseen]), labels=pl.concat([recoding.labels, labels]))
+    values = pl.Series(unseen, dtype=pl.String)
+    return replace(recoding, values=pl.concat([recoding.values, values]), labels=pl.concat([recoding.labels, labels]))
 
 
 @dataclass(frozen=True, eq=False)
 class Applied:
-    """What a recipe of levels does to some rows: its recodings, the classes left out, and what is promised."""
+    """What a recipe made of a table.
 
-    goal: Goal
-    recodings: Sequence[Recoding]
-    suppressed: pl.DataFrame
-    n_rows: int
-    n_suppressed: int
+    checked, counts: the requirements and what they were recounted on, the release itself; None without classes.
+    n_unseen: rows left out for a value that the recipe says nothing of; n_hidden: such cells that were hidden.
+    """
+
+    release: Release
+    checked: Sequence[Requirement]
+    counts: ClassCounts | None
+    n_unseen: int = 0
+    n_hidden: int = 0
+    promises: Mapping[str, Score] = field(default_factory=dict)
 
 
 def apply_recipe(
@@ -102,15 +99,15 @@ def apply_recipe(
     unseen: Unseen = "refuse",
     file: str = "table",
     line_of: LineOf = lambda row: row + 1,
-) -> Release:
+) -> Applied:
     """Anonymize another table as a recipe says, and check that it keeps the recipe's promise.
 
-    A recipe of levels gives every value the label it had. A value it does not know is an InputError that names `file`,
-    line, value and count, unless `unseen` says otherwise: "suppress" leaves its rows out, beyond what the recipe allows
-    to be, and "top" hides it. A column that is hidden anyhow takes any value.
-    Classes that fail are suppressed as far as the recipe allows; beyond that CannotAnonymize is raised, for the new
-    data needs a new decision. A method that groups or changes rows runs again with the same options, and on the same
-    table with the same seed: so the recipe's own table gives the same release.
+    A recipe of levels gives every value the label that its rule says, or that it had. A value of which the recipe says
+    nothing is an InputError that names `file`, line, value and count, unless `unseen` says otherwise: "suppress" leaves
+    its rows out, and "top" hides it. Rows of unseen values and of classes that fail are left out as far as the recipe
+    allows; beyond that CannotAnonymize is raised, for the new data needs a new decision. A method that groups or
+    changes rows runs again with the same options, and on the same table with the same seed: so the recipe's own table
+    gives the same release.
 
     `hierarchies` count before those that the recipe holds; `population`, the class counts of everybody, is needed where
     a requirement compares with one.
@@ -119,34 +116,82 @@ def apply_recipe(
         expected = "a recipe of a release that was not hardened: apply its own recipe, and harden what that gives"
         raise InputError.of(expected, file=file, option="recipe")
     frame = as_frame(data)
-    if "mapping" not in recipe.options:
-        return _made_again(recipe, frame, hierarchies or {}, population)
-    recodings = recodings_of(recipe.options)
-    check_has_columns([one.column for one in recodings], frame.columns, file)
-    if unseen == "refuse":
+    check_has_columns(quasi_identifiers_of(recipe), frame.columns, file)
+    is_of_levels = "mapping" in recipe.options
+    own: dict[str, Hierarchy] = {}
+    if is_of_levels:
+        recodings = recodings_of(recipe.options, frame)
+    else:
+        own = _hierarchies(recipe.options, hierarchies or {}, frame)
+        recodings = [one.recoding(0) for one in own.values()]
+    left = rows_left(frame, recodings)
+    # A method that groups rows has no level for a cell alone, by which it could be hidden.
+    if unseen == "refuse" or (unseen == "top" and not is_of_levels):
         check_all_seen(frame, recodings, file, line_of)
-    kept = pl.arange(0, frame.height, eager=True)
-    if unseen == "suppress":
-        kept = kept.filter(rows_left(frame, recodings))
-        frame = frame[kept]
-    recodings = with_unseen_hidden(frame, recodings, everywhere=unseen == "top")
-    applied = _applied(recipe, frame, recodings, hierarchies or {}, population)
-    columns = _columns(recipe, applied, frame.columns)
-    rows = released_rows(frame, columns, applied.recodings, applied.suppressed)
-    tables = {one.column: pl.DataFrame({"value": one.values, "label": one.labels}) for one in applied.recodings}
-    release = Release(rows.drop(ROW), recipe, rows=kept.gather(rows[ROW]).alias(ROW), mapping=tables)
-    check_promise(release.frame, applied.goal, applied.recodings)
-    return release
+    rows = left.arg_true() if unseen == "suppress" else pl.arange(0, frame.height, eager=True)
+    kept = frame[rows]
+    n_unseen = frame.height - kept.height
+    _check_suppression(n_unseen, 0, frame.height, recipe.options["suppression"])
+    if not is_of_levels:
+        made = _made_again(recipe, kept, own, {**(hierarchies or {}), **own}, population)
+        _check_suppression(n_unseen, made.n_suppressed if n_unseen else 0, frame.height, recipe.options["suppression"])
+        _check_some_left(made.release.frame, frame)
+        release = _of_original(made.release, rows) if n_unseen else made.release
+        return Applied(release, made.checked, made.counts, n_unseen, promises=made.promises)
+    n_hidden = sum(int(one.lacks(kept[one.column]).sum()) for one in recodings)
+    recodings = [_hiding(kept, one) for one in recodings]
+    goal, suppressed = _decided(recipe, kept, recodings, hierarchies or {}, population, n_unseen)
+    columns = released_columns(kept.columns, [one.column for one in recodings], goal, recipe.options["keep"])
+    found = released_rows(kept, columns, recodings, suppressed)
+    tables = {one.column: pl.DataFrame({"value": one.values, "label": one.labels}) for one in recodings}
+    release = _of_original(Release(found.drop(ROW), recipe, rows=found[ROW], mapping=tables), rows)
+    _check_some_left(release.frame, frame)
+    counts = check_promise(release.frame, goal, recodings)
+    checked = [recoded_requirement(one, recodings) for one in goal.requirements]
+    return Applied(release, checked, counts, n_unseen, n_hidden)
 
 
-def _applied(
+def _of_original(release: Release, rows: pl.Series) -> Release:
+    """Return a release of some rows of a table, by the rows of the table."""
+    return release if release.rows is None else replace(release, rows=rows.gather(release.rows).alias(ROW))
+
+
+def _check_some_left(released: pl.DataFrame, original: pl.DataFrame) -> None:
+    if original.height and not released.height:
+        raise CannotAnonymize("Every row would have to be left out: nothing is released.")
+
+
+def _check_suppression(n_unseen: int, n_failing: int, n_rows: int, limit: float) -> None:
+    """Raise if more rows would be left out than the recipe allows."""
+    if n_unseen + n_failing > limit * n_rows + 1e-9:
+        values = {"n": n_unseen + n_failing, "m": n_rows, "p": limit, "unseen": n_unseen}
+        raise CannotAnonymize(
+            Text(
+                "At the recipe's levels {n:,} of {m:,} records would have to be suppressed ({unseen:,} for values that "
+                "the recipe does not know), more than the share of {p:g} that the recipe allows: decide anew for this "
+                "table.",
+                **values,
+            )
+            if n_unseen
+            else Text(
+                "At the recipe's levels {n:,} of {m:,} records would have to be suppressed, more than the "
+                "share of {p:g} that the recipe allows: decide anew for this table.",
+                n=n_failing,
+                m=n_rows,
+                p=limit,
+            )
+        )
+
+
+def _decided(
     recipe: Recipe,
     frame: pl.DataFrame,
     recodings: Sequence[Recoding],
     hierarchies: Mapping[str, Hierarchy],
     population: ClassCounts | None,
-) -> Applied:
-    """Count a table at the recipe's levels and find the classes that have to go."""
+    n_unseen: int,
+) -> tuple[Goal, pl.DataFrame]:
+    """Count a table at the recipe's levels; return what is asked of it, and the classes that have to go."""
     options = recipe.options
     names = [one.column for one in recodings]
     asked = [requirement_of(one, hierarchies, population) for one in options["requirements"]]
@@ -154,28 +199,28 @@ def _applied(
     counts = count_classes(frame, names, recodings=recodings, sensitive=goal.sensitive)
     goal = goal.against(counts)
     kept = classes_to_keep(counts, [recoded_requirement(one, recodings) for one in goal.requirements])
-    n_suppressed = int(counts.sizes[~kept].sum())
-    if n_suppressed > options["suppression"] * counts.n_rows + 1e-9:
-        raise CannotAnonymize(
-            Text(
-                "At the recipe's levels {n:,} of {m:,} records would have to be suppressed, more than the "
-                "share of {p:g} that the recipe allows: decide anew for this table.",
-                n=n_suppressed,
-                m=counts.n_rows,
-                p=options["suppression"],
-            )
-        )
-    gone = counts.values().filter(pl.Series(~kept, dtype=pl.Boolean))
-    return Applied(goal, recodings, gone, counts.n_rows, n_suppressed)
+    n_failing = int(counts.sizes[~kept].sum())
+    _check_suppression(n_unseen, n_failing, counts.n_rows + n_unseen, options["suppression"])
+    return goal, counts.values().filter(pl.Series(~kept, dtype=pl.Boolean))
 
 
-def _columns(recipe: Recipe, applied: Applied, names: Sequence[str]) -> list[str]:
-    return released_columns(names, [one.column for one in applied.recodings], applied.goal, recipe.options["keep"])
+def _hierarchies(
+    options: Mapping[str, Any], given: Mapping[str, Hierarchy], frame: pl.DataFrame
+) -> dict[str, Hierarchy]:
+    """Return the hierarchies of a method on rows, with the values of a table that their rules cover."""
+    own = {name: hierarchy_of(one) for name, one in options["hierarchies"].items()} | dict(given)
+    known = [name for name in options["quasi_identifiers"] if name in own]
+    new = {name: frame[name].filter(own[name].recoding(0).lacks(frame[name])) for name in known}
+    return {name: extended(own[name], texts_of(new[name])) for name in known}
 
 
 def _made_again(
-    recipe: Recipe, frame: pl.DataFrame, hierarchies: Mapping[str, Hierarchy], population: ClassCounts | None
-) -> Release:
+    recipe: Recipe,
+    frame: pl.DataFrame,
+    own: Mapping[str, Hierarchy],
+    hierarchies: Mapping[str, Hierarchy],
+    population: ClassCounts | None,
+) -> RowRelease:
     """Run a method that works on rows once more."""
     options = recipe.options
     method = TABLE_ANONYMIZERS.make(recipe.method, **method_options(recipe))
@@ -184,7 +229,6 @@ def _made_again(
             f"A recipe of {recipe.method} is not applied, since every release spends budget: anonymize the table anew, "
             "with this recipe as 'earlier'."
         )
-    own = {name: hierarchy_of(one) for name, one in options["hierarchies"].items()}
     goal = Goal(
         [requirement_of(one, hierarchies, population) for one in options["requirements"]],
         method=method,
@@ -192,7 +236,6 @@ def _made_again(
         weights=options["weights"],
         numeric=options["numeric"],
     )
-    known = options["quasi_identifiers"]
     seed = recipe.seed
     # Who sees two tables that were changed by the same draws sees what differs between the originals. A recipe of an
     # engine names no original; there the same seed drew other numbers.
@@ -200,13 +243,12 @@ def _made_again(
         "original" in options and options["original"] == digest_of(frame.select(options["columns"]))
     ):
         seed = None
-    made = release_rows(
+    return release_rows(
         frame,
-        known,
-        {name: one for name, one in {**own, **hierarchies}.items() if name in known},
+        options["quasi_identifiers"],
+        own,
         goal,
         keep=options["keep"],
         seed=seed,
         is_reproducible=bool(options.get("reproducible")),
     )
-    return made.release
