@@ -40,7 +40,7 @@ from tokumei.methods.rows import RowOutcome, release_rows
 from tokumei.methods.search.problem import recoded_requirement
 from tokumei.methods.tables import Generalization, generalize_rows
 from tokumei.tasks.goal import Known, Trees, check_is_possible, goal_of, method_of, trees_of
-from tokumei.tasks.preparing import given_hierarchies
+from tokumei.tasks.preparing import given_hierarchies, prepare_again
 from tokumei.tasks.request import ReleaseRequest
 from tokumei.tasks.table_release import TableRelease, check_kept, not_released
 
@@ -286,6 +286,7 @@ def apply(
     hierarchies: Any = None,
     population: Any = None,
     unseen: Unseen = "refuse",
+    keys: Mapping[str, Any] | None = None,
     **reading: Any,
 ) -> AppliedRecipe:
     """Generalize another table, such as next month's, as a recipe says, and check that it keeps its promise.
@@ -295,6 +296,7 @@ def apply(
     hierarchies: count before those that the recipe holds; `population`: everybody as of now, where it needs them.
     unseen: what becomes of values that the recipe neither knows nor has a rule for: "refuse", "suppress" (their rows
     are left out, as far as the recipe allows) or "top" (they are hidden).
+    keys: the file of the key by column, where a job changed columns by keys before they were released.
 
     >>> import tokumei as tk
     >>> r = tk.anonymize(tk.Table({"age": [31, 31, 52, 52]}, qi=["age"]), k=2)
@@ -307,7 +309,9 @@ def apply(
     table = data if isinstance(data, Table) else Table(data, **reading)
     known = [name for name in quasi_identifiers_of(used) if name in table.frame.columns]
     check_single(table.frame.schema, known, table.name)
-    frame = with_moments_as_text(table.frame, known)
+    released = {*columns_of(used), *used.options["keep"]} & set(table.frame.columns)
+    frame = prepare_again(table.frame, used, released, keys or {}, table.name)
+    frame = with_moments_as_text(frame, known)
     trees = given_hierarchies(hierarchies, columns_of(used))
     everybody = None if population is None else count_classes(population, quasi_identifiers_of(used))
     applied = apply_recipe(
