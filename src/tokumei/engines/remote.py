@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -25,17 +25,19 @@ from tokumei.data.files.disk import atomic_path, blocks, is_gzip
 from tokumei.data.files.formats import (
     TEXT_SUFFIXES,
     base_folder,
+    format_of,
     is_glob,
     part_files,
     partition_of,
     read_frame,
+    scan_frame,
     scan_parquet,
     write_file_or_folder,
 )
 from tokumei.data.files.layout import check_layout
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.text_bytes import find_encoding, is_utf8
-from tokumei.data.frames import as_frame
+from tokumei.data.frames import as_frame, written
 from tokumei.engines.class_counts import ClassRecoding, Recoding
 from tokumei.engines.engine import NO_LABEL, EngineTable, EngineValue, WritePlan, kept_work, name_of_part
 from tokumei.engines.writing import write_made
@@ -50,11 +52,14 @@ class RemoteRelation:
     name: str
     # Which of the rows of its source these are, by a text that is another for others; empty for all.
     part: str = ""
+    # The clock by which the moments of a column are told: an engine keeps moments alone, and shows them by its own.
+    zones: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def schema(self) -> Mapping[str, pl.DataType]:
         """The columns and their types, as Polars would have them."""
-        return dict(self.table.schema().to_polars())
+        found = dict(self.table.schema().to_polars())
+        return found | {name: pl.Datetime(found[name].time_unit, zone) for name, zone in self.zones.items()}
 
     @property
     def writes_there(self) -> bool:
@@ -78,11 +83,14 @@ class RemoteRelation:
         keys = recoded.select(**{name: recoded[column] for name, column in zip(names, columns, strict=True)})
         counted = keys.group_by(names).aggregate(n=keys.count()) if names else recoded.aggregate(n=recoded.count())
         found = counted.select(*names, "n")
-        return plain_types(self.engine.fetch(found if most is None else found.limit(most + 1)), self.name, columns)
+        fetched = self.engine.fetch(found if most is None else found.limit(most + 1))
+        zones = {name: self.zones[column] for name, column in zip(names, columns, strict=True) if column in self.zones}
+        return plain_types(_by_clock(fetched, zones), self.name, columns)
 
     def distinct(self, column: str) -> pl.Series:
         """Return the distinct values of a column."""
-        return plain_types(self.engine.fetch(self.table.select(column).distinct()), self.name).to_series()
+        fetched = _by_clock(self.engine.fetch(self.table.select(column).distinct()), self.zones)
+        return plain_types(fetched, self.name).to_series()
 
     def count_values(self, column: str, *, longest: int, many_words: int) -> dict[str, int]:
         """Count the distinct, the unique, the missing and the long values of a column, all on the engine."""
@@ -184,9 +192,12 @@ class RemoteEngine:
         """Open a file, a frame or a table by its name."""
         if isinstance(source, (str, Path)):
             if Path(source).exists() or is_glob(source):
-                return RemoteRelation(self, self.table_of_file(Path(source), reading), str(source))
+                return RemoteRelation(
+                    self, self.table_of_file(Path(source), reading), str(source), zones=_zones_of(source, reading)
+                )
             return RemoteRelation(self, self._table_named(str(source)), str(source))
-        return RemoteRelation(self, self.table_of_frame(self._taken(as_frame(source), "frame")), "frame")
+        frame = self._taken(as_frame(source), "frame")
+        return RemoteRelation(self, self.table_of_frame(frame), "frame", zones=_zones(frame.schema))
 
     def table_of_file(self, path: Path, reading: Reading) -> EngineTable:
         """Return the table of a file: read here and copied there, unless the engine reads files itself."""
@@ -286,13 +297,39 @@ class DuckDBEngine(RemoteEngine):
             # Told, since DuckDB would take any folder with = in its name for a column, and read numbers in it.
             how = {"hive_partitioning": has_partitions, "hive_types_autocast": False}
             table = self.backend.read_parquet([str(part) for part in part_files(path)], **how)
-            return with_text_for_nothing(table, schema)
+            return with_text_for_nothing(self._in_microseconds(table, scan_parquet(path), path), schema)
         if not is_plain_csv(path, reading):
             return super().table_of_file(path, reading)
         delimiter, names = checked_shape(path, reading.delimiter)
         self.check_names(names, path)
         options = {"delim": delimiter, "quote": '"', "escape": '"', "header": True, "auto_detect": False}
         return empty_as_missing(self.backend.read_csv(str(path), columns=dict.fromkeys(names, "string"), **options))
+
+    def table_of_frame(self, frame: pl.DataFrame) -> EngineTable:
+        """Return the table of a frame."""
+        return self._in_microseconds(super().table_of_frame(frame), frame.lazy(), "frame")
+
+    def _in_microseconds(self, table: EngineTable, rows: pl.LazyFrame, file: Path | str) -> EngineTable:
+        """Return times of day and moments in a zone in microseconds, since Ibis knows none finer; refuse finer ones."""
+        plain = {
+            name: "TIME" if kind == pl.Time else "TIMESTAMPTZ"
+            for name, kind in rows.collect_schema().items()
+            if kind == pl.Time or (isinstance(kind, pl.Datetime) and kind.time_zone and kind.time_unit == "ns")
+        }
+        if not plain:
+            return table
+        for name in plain:
+            finer = rows.filter(pl.col(name).dt.nanosecond() % 1000 != 0).select(name).head(1).collect()
+            if finer.height:
+                expected = "moments and times of whole microseconds on this engine (--engine local takes finer ones)"
+                raise InputError.of(expected, file=file, column=name, value=written(finer[name]).item())
+        quoted = {name: '"' + name.replace('"', '""') + '"' for name in plain}
+        made = ", ".join(f"CAST({quoted[name]} AS {kind}) AS {quoted[name]}" for name, kind in plain.items())
+        view = fresh_name()
+        # Of names alone, in quotes.
+        select = f'SELECT * REPLACE ({made}) FROM "{table.get_name()}"'  # noqa: S608
+        self.backend.raw_sql(f'CREATE TEMP VIEW "{view}" AS {select}')
+        return self.backend.table(view, database=("temp", "main"))
 
     def bound(self, folder: Path, memory: str) -> None:
         """Keep within some memory, and write what does not fit to a folder."""
@@ -402,10 +439,29 @@ def _alike(left: EngineValue, right: EngineValue, values: pl.Series) -> list[Eng
     if not values.null_count():
         return [left == right]
     kind = right.type()
-    stand_in: bool | int | str | datetime.date = False if kind.is_boolean() else 0
+    stand_in: Any = False if kind.is_boolean() else 0
     if kind.is_string() or kind.is_date():
         stand_in = "" if kind.is_string() else datetime.date(1970, 1, 1)
+    elif kind.is_timestamp() or kind.is_time():
+        # Cast, since a literal has a precision and a time zone of its own.
+        text = "1970-01-01 00:00:00" if kind.is_timestamp() else "00:00:00"
+        left, right, stand_in = left.cast(kind), right, ibis.literal(text).cast(kind)
     return [left.isnull() == right.isnull(), left.fill_null(stand_in) == right.fill_null(stand_in)]
+
+
+def _zones(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
+    return {name: zone for name, kind in schema.items() if (zone := getattr(kind, "time_zone", None)) is not None}
+
+
+def _zones_of(source: Path | str, reading: Reading) -> dict[str, str]:
+    """Return the time zones that a file names; text has none."""
+    return {} if format_of(source) in TEXT_SUFFIXES else _zones(scan_frame(source, reading).collect_schema())
+
+
+def _by_clock(frame: pl.DataFrame, zones: Mapping[str, str]) -> pl.DataFrame:
+    """Return moments by the clock that they are told by."""
+    found = [name for name in zones if name in frame.columns]
+    return frame.with_columns(pl.col(name).dt.convert_time_zone(zones[name]) for name in found)
 
 
 def is_plain_csv(path: Path, reading: Reading) -> bool:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import LISTED_FAULTS, Fault, InputError, shown
-from tokumei.data.frames import SINGLE
+from tokumei.data.frames import SINGLE, written
 from tokumei.engines.class_counts import no_label, read_as
 from tokumei.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 
@@ -47,6 +47,7 @@ def leaf_texts(attribute: str, values: pl.Series) -> list[str]:
 
     Missing values are left out: a recoding lets them be.
     """
+    values = written(values)
     dtype = values.dtype
     if isinstance(dtype, (pl.Categorical, pl.Enum)):
         values = values.cast(pl.String)

@@ -18,6 +18,7 @@ import polars as pl
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.registry import part_name, part_options
 from tokumei.data.files.disk import check_is_file
+from tokumei.data.frames import written
 from tokumei.data.release import Recipe
 from tokumei.engines.class_counts import ClassCounts, Recoding
 from tokumei.hierarchies.hierarchy import Hierarchy
@@ -185,7 +186,7 @@ def recodings_of(options: Mapping[str, Any], frame: pl.DataFrame) -> list[Recodi
 
 def texts_of(values: pl.Series) -> list[str]:
     """Return the distinct values of a column as text, missing ones left out."""
-    return values.drop_nulls().unique(maintain_order=True).cast(pl.String).to_list()
+    return written(values.drop_nulls().unique(maintain_order=True)).cast(pl.String).to_list()
 
 
 def _recoding(column: str, values: Iterable[str], labels: Iterable[str], label_of_missing: str | None) -> Recoding:

@@ -21,6 +21,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.result import Section, Sentence
 from tokumei.core.text import Text
+from tokumei.data.frames import written
 from tokumei.data.history_columns import read_amounts
 from tokumei.data.release import Recipe
 from tokumei.data.table import check_column
@@ -337,7 +338,7 @@ def days_of(values: pl.Series) -> list[dt.date] | None:
 
 
 def _plain(values: pl.Series) -> pl.Series:
-    return values.cast(pl.String) if isinstance(values.dtype, (pl.Categorical, pl.Enum)) else values
+    return values.cast(pl.String) if isinstance(values.dtype, (pl.Categorical, pl.Enum)) else written(values)
 
 
 def _check_size(column: str, values: pl.Series) -> None:
