@@ -13,16 +13,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import ibis
 import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
 from tokumei.core.text import Text
-from tokumei.data.files.csv import check_header, find_delimiter, first_bytes, has_blanks_after, header_names
+from tokumei.data.files.csv import check_header, find_delimiter, first_bytes, has_blanks_after, header_names, scan_csv
 from tokumei.data.files.disk import atomic_path, blocks, is_gzip
 from tokumei.data.files.formats import (
+    PARQUET,
     TEXT_SUFFIXES,
     base_folder,
     format_of,
@@ -30,11 +31,11 @@ from tokumei.data.files.formats import (
     part_files,
     partition_of,
     read_frame,
-    scan_frame,
     scan_parquet,
     write_file_or_folder,
 )
 from tokumei.data.files.layout import check_layout
+from tokumei.data.files.missing import Seen, missing_beside_numbers
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.text_bytes import find_encoding, is_utf8
 from tokumei.data.frames import as_frame, written
@@ -192,9 +193,13 @@ class RemoteEngine:
         """Open a file, a frame or a table by its name."""
         if isinstance(source, (str, Path)):
             if Path(source).exists() or is_glob(source):
-                return RemoteRelation(
-                    self, self.table_of_file(Path(source), reading), str(source), zones=_zones_of(source, reading)
-                )
+                path, zones = Path(source), {}
+                if format_of(source) == PARQUET:
+                    zones = _zones(scan_parquet(source).collect_schema())
+                elif format_of(source) not in TEXT_SUFFIXES:
+                    frame = self._taken(read_frame(path, reading), path)
+                    return RemoteRelation(self, self.table_of_frame(frame), str(source), zones=_zones(frame.schema))
+                return RemoteRelation(self, self.table_of_file(path, reading), str(source), zones=zones)
             return RemoteRelation(self, self._table_named(str(source)), str(source))
         frame = self._taken(as_frame(source), "frame")
         return RemoteRelation(self, self.table_of_frame(frame), "frame", zones=_zones(frame.schema))
@@ -300,10 +305,14 @@ class DuckDBEngine(RemoteEngine):
             return with_text_for_nothing(self._in_microseconds(table, scan_parquet(path), path), schema)
         if not is_plain_csv(path, reading):
             return super().table_of_file(path, reading)
-        delimiter, names = checked_shape(path, reading.delimiter)
+        shape = checked_shape(path, reading.delimiter)
+        if shape.has_mixed_ends:
+            return super().table_of_file(path, reading)
+        names = shape.names
         self.check_names(names, path)
-        options = {"delim": delimiter, "quote": '"', "escape": '"', "header": True, "auto_detect": False}
-        return empty_as_missing(self.backend.read_csv(str(path), columns=dict.fromkeys(names, "string"), **options))
+        options = {"delim": shape.delimiter, "quote": '"', "escape": '"', "header": True, "auto_detect": False}
+        table = self.backend.read_csv(str(path), columns=dict.fromkeys(names, "string"), **options)
+        return empty_as_missing(table, shape.missing)
 
     def table_of_frame(self, frame: pl.DataFrame) -> EngineTable:
         """Return the table of a frame."""
@@ -453,11 +462,6 @@ def _zones(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
     return {name: zone for name, kind in schema.items() if (zone := getattr(kind, "time_zone", None)) is not None}
 
 
-def _zones_of(source: Path | str, reading: Reading) -> dict[str, str]:
-    """Return the time zones that a file names; text has none."""
-    return {} if format_of(source) in TEXT_SUFFIXES else _zones(scan_frame(source, reading).collect_schema())
-
-
 def _by_clock(frame: pl.DataFrame, zones: Mapping[str, str]) -> pl.DataFrame:
     """Return moments by the clock that they are told by."""
     found = [name for name in zones if name in frame.columns]
@@ -486,14 +490,27 @@ def with_text_for_nothing(table: EngineTable, schema: Mapping[str, pl.DataType])
     return table.select(*(missing.name(name) if kind == pl.Null else table[name] for name, kind in schema.items()))
 
 
-def checked_shape(path: Path, delimiter: str | None) -> tuple[str, list[str]]:
-    """Check the shape of a CSV file before an engine reads it; give its delimiter and column names."""
+class Shape(NamedTuple):
+    """The delimiter and the columns of a CSV file, how its lines end, and which texts stand for a missing value."""
+
+    delimiter: str
+    names: list[str]
+    has_mixed_ends: bool
+    missing: Mapping[str, Sequence[str]]
+
+
+def checked_shape(path: Path, delimiter: str | None) -> Shape:
+    """Check the shape of a CSV file before an engine reads it."""
     head = first_bytes(path)
     delimiter = delimiter or find_delimiter(head)
-    check_layout(blocks(path), delimiter, FaultList(str(path)))
+    seen = Seen(blocks(path), delimiter)
+    layout = check_layout(seen, delimiter, FaultList(str(path)), mixes_line_ends=True)
     names = header_names(head, delimiter)
     check_header(names, path)
-    return delimiter, names
+    missing: dict[str, list[str]] = {}
+    if seen.may_have and not layout.has_mixed_ends:
+        missing = missing_beside_numbers(scan_csv(path, delimiter=delimiter), path)
+    return Shape(delimiter, names, layout.has_mixed_ends, missing)
 
 
 def fresh_name() -> str:
@@ -501,9 +518,10 @@ def fresh_name() -> str:
     return f"tokumei_{secrets.token_hex(8)}"
 
 
-def empty_as_missing(table: EngineTable) -> EngineTable:
-    """Read an empty text cell as missing, as everywhere."""
-    return table.mutate(**{name: table[name].nullif("") for name in table.columns})
+def empty_as_missing(table: EngineTable, missing: Mapping[str, Sequence[str]]) -> EngineTable:
+    """Read an empty text cell as missing, as everywhere, and the texts that stand for a missing value."""
+    gone = {name: ("", *missing.get(name, ())) for name in table.columns}
+    return table.mutate(**{name: table[name].isin(gone[name]).ifelse(ibis.null(), table[name]) for name in gone})
 
 
 def plain_types(frame: pl.DataFrame, file: str = "frame", columns: Sequence[str] = ()) -> pl.DataFrame:
