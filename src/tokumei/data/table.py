@@ -40,12 +40,13 @@ class Role(StrEnum):
 class Table:
     """A frame or a file whose columns have roles: the quasi-identifiers, and what others want to learn.
 
-    data: a pandas, Polars or Arrow frame, a mapping of columns, or the name of a CSV, Parquet or Excel file.
+    data: a pandas, Polars or Arrow frame, a mapping of columns, or the name of a file: CSV, Parquet, Excel, JSON, ….
     qi: the quasi-identifiers, which others may know.
     sensitive: the columns that others want to learn.
     hierarchies: a folder of hierarchy files, or a hierarchy by column; made for each column if not given.
     numeric: columns of numbers; those whose values are all numbers if not given.
-    options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`, `trim`.
+    options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`, `trim`,
+        `rename`, `codes`.
 
     >>> import tokumei as tk
     >>> tk.Table({"age": [31, 35, 52], "illness": ["flu", "flu", "cold"]}, qi=["age"], sensitive=["illness"])
