@@ -158,4 +158,4 @@ def test_english_words_are_not_taken_for_those_of_other_languages(header: str) -
 def test_numbers_of_customers_are_no_postal_codes() -> None:
     """Five digits each, as postal codes have; the header knows better, and an identifier must not pass."""
     found = tk.inspect(pl.DataFrame({"customer": [f"{12_000 + 7 * (row % 60)}" for row in range(300)]}))
-    assert found.to_dict()["columns"]["customer"]["role"] == "identifier"
+    assert found.to_dict()["columns"]["customer"]["role"] == "person"

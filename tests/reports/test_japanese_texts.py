@@ -67,7 +67,7 @@ COLUMNS = {
 @pytest.mark.parametrize("name", COLUMNS)
 def test_reason_of_a_role_is_said_in_japanese(name: str) -> None:
     frame = pl.DataFrame({name: COLUMNS[name]}, schema={name: pl.String})
-    reason = inspect_columns(frame)[name].suggestion.reason
+    reason = inspect_columns(frame)[0][name].suggestion.reason
     said = in_japanese(reason)
     assert said is not None, reason
     assert not any(word in said for word in ("its", "values", "header", "rows"))

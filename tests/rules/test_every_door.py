@@ -32,6 +32,8 @@ BY_OTHER_KEYS = {
     "options": "the other keys of [[method]]",
     "seed": "[job] seed",
     "requirements_given": "a part of Python",
+    "person": "a role in [roles]",
+    "household": "a role in [roles]",
 }
 ON_OTHER_PAGES = {
     **ELSEWHERE,
@@ -40,6 +42,8 @@ ON_OTHER_PAGES = {
     "options": "methods have their usual options; others that stand in the job file are kept",
     "seed": "a secret one is drawn, and taken home with the job file",
     "requirements_given": "a part of Python",
+    "person": "a role on the page of columns",
+    "household": "a role on the page of columns",
 }
 # What is written of each kind in a job file.
 WRITTEN: dict[Kind, Any] = {

@@ -356,6 +356,46 @@ def n_own_fitting(people: People, records: CandidateRecords, owners: Ints, own: 
     return np.bincount(owners[fits], minlength=len(people.class_of))
 
 
+def n_of_person_fitting(threat_model: ThreatModel, person_of: Ints, people: People, records: CandidateRecords) -> Ints:
+    """Count for each target the records that fit and are the same person's, whichever of their rows they came from."""
+    owners = threat_model.published.owners(threat_model.original.n_rows)
+    owned = np.flatnonzero(owners != NOBODY)
+    asked = pl.DataFrame({"person": person_of[threat_model.targets], "known": people.class_of})
+    told = pl.DataFrame({"person": person_of[owners[owned]], "record": records.class_of[owned]})
+    known, told = asked.unique(), told.group_by("person", "record").len("n")
+    a_target, a_record = _one_of(people.class_of), _one_of(records.class_of)
+    fitting = []
+    # All rows of a person are held against all their records, a few people at a time.
+    cost = known.group_by("person").len("k").join(told.group_by("person").len("r"), on="person").sort("person")
+    step_of = (cost["k"] * cost["r"]).cum_sum() // PIECE_BITS
+    for part in cost.with_columns(step=step_of).partition_by("step"):
+        pairs = known.join(part.select("person"), on="person", how="semi").join(told, on="person")
+        fits = records.fit(people, a_target[pairs["known"].to_numpy()], a_record[pairs["record"].to_numpy()])
+        fitting.append(pairs.filter(pl.Series(fits)).group_by("person", "known").agg(pl.col("n").sum()))
+    found = pl.concat([*fitting, pl.DataFrame(schema={"person": pl.Int64, "known": pl.Int64, "n": told.schema["n"]})])
+    return asked.join(found, on=["person", "known"], how="left", maintain_order="left")["n"].fill_null(0).to_numpy()
+
+
+def _one_of(class_of: Ints) -> Ints:
+    """Return one member of each class."""
+    members: Ints = np.unique(class_of, return_index=True)[1]
+    return members
+
+
+def of_each_person(threat_model: ThreatModel, chances: Floats) -> Floats:
+    """Return the mean chance over the rows of each person in the release; the same where every row is somebody else."""
+    if threat_model.person_of is None:
+        return chances
+    _, person = np.unique(threat_model.person_of[threat_model.targets], return_inverse=True)
+    means: Floats = np.bincount(person, chances) / np.bincount(person)
+    return means
+
+
+def of_any_row(threat_model: ThreatModel, flags: Bools) -> Bools:
+    """Return for each person in the release whether it is so for any of their rows; the same for rows."""
+    return of_each_person(threat_model, flags.astype(np.float64)) > 0
+
+
 def drawn_success(
     name: str, chances: Floats, baseline: float, *, purpose: str, seed: int, inputs: Mapping[str, Any] | None = None
 ) -> Score:

@@ -14,6 +14,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
 from tokumei.data.table import Table
+from tokumei.engines.class_counts import encode
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.label_semantics import Ints, Vocabulary
 from tokumei.measures.requirement import Requirement
@@ -138,6 +139,12 @@ class ThreatModel:
         if not len(found):
             raise InputError.of("a record or more of a known person", file=self.published.table.name)
         return found
+
+    @cached_property
+    def person_of(self) -> Ints | None:
+        """The number of the person, or household, of each row; None where every row is somebody else."""
+        unit = self.original.unit
+        return None if unit is None else encode(self.original.frame[unit.column])[1].astype(np.int64)
 
     def vocabulary(self, column: str) -> Vocabulary:
         """Return the leaves of a column and what its labels stand for."""

@@ -190,13 +190,13 @@ def audit(
             "repeatable. Whose each row is must be told by --id, --rows or --in-order.",
         ),
     ] = None,
-    person: Annotated[
+    matched_by: Annotated[
         str | None,
         Option(
             "--id",
             metavar="COLUMN",
             help="Says whose each row is, in all files: your own secret copy of the releases. A person may have "
-            "several rows. Used for --against only.",
+            "several rows. Used for --against only; --person if not given.",
         ),
     ] = None,
     rows: Annotated[
@@ -247,7 +247,7 @@ def audit(
             request,
             name=file,
             against=against or [],
-            matching=Matching(person, rows, against_rows or [], in_order),
+            matching=Matching(matched_by, rows, against_rows or [], in_order),
             original=original,
             recipe=recipe,
             threshold=threshold,

@@ -19,7 +19,15 @@ from tokumei.cli.options import (
 )
 from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
 from tokumei.cli.parameters import Argument, Option
-from tokumei.cli.request import HierarchyOption, NumericOption, QiOption, hierarchies_of, read_table
+from tokumei.cli.request import (
+    HierarchyOption,
+    HouseholdOption,
+    NumericOption,
+    PersonOption,
+    QiOption,
+    hierarchies_of,
+    read_table,
+)
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -79,6 +87,8 @@ def attack_table(
     hierarchies: HierarchiesOption = None,
     hierarchy: HierarchyOption = None,
     numeric: NumericOption = None,
+    person: PersonOption = None,
+    household: HouseholdOption = None,
     rows: RowsOption = None,
     in_order: InOrderOption = False,
     earlier: Annotated[
@@ -116,6 +126,7 @@ def attack_table(
     from tokumei.attacks.registry import DISCLOSURE_ATTACKS
     from tokumei.data.files.formats import write_file_or_folder
     from tokumei.data.files.outputs import guarded
+    from tokumei.data.table import Unit
     from tokumei.tasks.attack_table import attack_release as attack_alone
     from tokumei.tasks.attack_table import attack_table as attack_release
 
@@ -133,6 +144,8 @@ def attack_table(
             check_names_nobody(
                 {
                     "--known": known,
+                    "--person": person,
+                    "--household": household,
                     "--rows": rows,
                     "--in-order": in_order,
                     "--earlier": earlier,
@@ -144,7 +157,8 @@ def attack_table(
             table = read_table(release, columns, secret, reading, hierarchies=trees, numeric=numbers)
             result = attack_alone(table, part, method=made_by, k=k, seed=seed)
         else:
-            people = read_table(original, columns, secret, reading, hierarchies=trees)
+            unit = Unit.of(person, household)
+            people = read_table(original, columns, secret, reading, hierarchies=trees).of_unit(unit)
             result = attack_release(
                 people,
                 release,

@@ -15,7 +15,7 @@ from tokumei.cli.options import names, pairs
 from tokumei.cli.parameters import OPTIONS_PANEL, Option
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import Reading
-from tokumei.tasks.request import Kind, Requirements, request_fields
+from tokumei.tasks.request import Kind, Requirements, request_fields, role_fields
 
 if TYPE_CHECKING:
     from tokumei.data.table import Table
@@ -42,12 +42,21 @@ HierarchyOption = Annotated[
 ]
 
 
+PersonOption = Annotated[
+    str | None,
+    Option("--person", metavar="COLUMN", help="The column that tells whose a row is, where people have several."),
+]
+HouseholdOption = Annotated[
+    str | None, Option("--household", metavar="COLUMN", help="The column that tells whose household a row is of.")
+]
+
+
 def asks(kind: type[Requirements], *without: str, panel: str = OPTIONS_PANEL) -> Callable[[Command], Command]:
     """Add the options of a request to a command, but for some that it ignores.
 
     panel: the heading that they stand under in the help.
     """
-    wanted = [one for one in request_fields(kind) if one.name not in without]
+    wanted = [one for one in (*role_fields(kind), *request_fields(kind)) if one.name not in without]
 
     def decorated(command: Command) -> Command:
         signature = inspect.signature(command, eval_str=True)

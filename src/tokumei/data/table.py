@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from copy import copy
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,30 @@ class Role(StrEnum):
     """What an attacker wants to learn."""
     INSENSITIVE = "insensitive"
     """Neither known nor wanted."""
+    PERSON = "person"
+    """Tells whose a row is; never released. Classes are then of people, not of rows."""
+    HOUSEHOLD = "household"
+    """Tells whose household a row is of; never released. Classes are then of households."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Who is protected, where not every row is somebody else: the column that tells whose a row is."""
+
+    column: str
+    role: Role = Role.PERSON
+
+    @property
+    def plural(self) -> str:
+        """The word for several of them."""
+        return "households" if self.role is Role.HOUSEHOLD else "people"
+
+    @classmethod
+    def of(cls, person: str | None, household: str | None) -> Unit | None:
+        """Return who is protected by two columns; whoever protects households protects the people in them."""
+        if household is not None:
+            return cls(household, Role.HOUSEHOLD)
+        return None if person is None else cls(person)
 
 
 class Table:
@@ -43,6 +68,8 @@ class Table:
     data: a pandas, Polars or Arrow frame, a mapping of columns, or the name of a file: CSV, Parquet, Excel, JSON, ….
     qi: the quasi-identifiers, which others may know.
     sensitive: the columns that others want to learn.
+    person, household: the column that tells whose a row is, where people have several; it is never released. All that
+        is promised and counted is then of people, or of households.
     hierarchies: a folder of hierarchy files, or a hierarchy by column; made for each column if not given.
     numeric: columns of numbers; those whose values are all numbers if not given.
     options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`, `trim`,
@@ -59,6 +86,8 @@ class Table:
         qi: Iterable[str | int] | None = (),
         sensitive: Iterable[str | int] | None = (),
         *,
+        person: str | None = None,
+        household: str | None = None,
         hierarchies: Any = None,
         numeric: Iterable[str] | None = None,
         roles: Mapping[str, Role | str] | None = None,
@@ -68,11 +97,17 @@ class Table:
     ) -> None:
         self.kind = kind_of(data)
         self.name = name if name is not None else str(data) if isinstance(data, (str, Path)) else "table"
-        own = ("qi", "sensitive", "hierarchies", "numeric", "roles", "name")
+        own = ("qi", "sensitive", "person", "household", "hierarchies", "numeric", "roles", "name")
         self.reading = Reading.of_keywords(options, "Table", own) if reading is None else reading
         self.frame = _read(data, self.reading)
-        self.roles = _roles(self.frame, _listed(qi, "qi"), _listed(sensitive, "sensitive"), roles, self.name)
-        check_single(self.frame.schema, (*self.quasi_identifiers, *self.sensitive), self.name)
+        named = {
+            Role.QUASI_IDENTIFIER: _listed(qi, "qi"),
+            Role.SENSITIVE: _listed(sensitive, "sensitive"),
+            Role.PERSON: _listed(person, "person"),
+            Role.HOUSEHOLD: _listed(household, "household"),
+        }
+        self.roles = _roles(self.frame, named, roles, self.name)
+        check_single(self.frame.schema, (*self.quasi_identifiers, *self.sensitive, *_columns_of(self.unit)), self.name)
         self.frame = with_moments_as_text(self.frame, self.quasi_identifiers)
         self._distinct: dict[str, pl.Series] = {}
         self.hierarchies = hierarchies
@@ -120,6 +155,20 @@ class Table:
         """Make a table from the two roles that matter most; all other columns are declared insensitive."""
         return cls(as_frame(data), quasi_identifiers, sensitive, name=name)
 
+    def of_unit(self, unit: Unit | None) -> Table:
+        """Return the table with the column in its role that tells whose a row is."""
+        if unit is None or unit == self.unit:
+            return self
+        check_column(unit.column, self.frame.columns, IN_WORDS[unit.role], self.name)
+        role = self.roles[unit.column]
+        if role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE):
+            expected = Text("one role a column, not {first} and {second}", first=role, second=unit.role)
+            raise InputError.of(expected, file=self.name, column=unit.column)
+        found = copy(self)
+        others = {name: Role.INSENSITIVE for name, role in self.roles.items() if role is unit.role}
+        found.roles = {**self.roles, **others, unit.column: unit.role}
+        return found
+
     def with_frame(self, frame: pl.DataFrame) -> Table:
         """Return a table with the same roles for other rows, or for columns of other types."""
         other = Table(frame, roles=self.roles, hierarchies=self.hierarchies, numeric=self.numeric, name=self.name)
@@ -139,6 +188,17 @@ class Table:
     def sensitive(self) -> list[str]:
         """The columns an attacker wants to learn."""
         return self.columns_with(Role.SENSITIVE)
+
+    @property
+    def unit(self) -> Unit | None:
+        """Who is protected; None where every row is somebody else."""
+        return Unit.of(self._only(Role.PERSON), self._only(Role.HOUSEHOLD))
+
+    def _only(self, role: Role) -> str | None:
+        columns = self.columns_with(role)
+        if len(columns) > 1:
+            raise InputError.of(Text("one column in the role {role}", role=role), file=self.name, column=columns[1])
+        return columns[0] if columns else None
 
     def distinct(self, column: str) -> pl.Series:
         """Return the distinct values of a column, in no order, found once for all callers."""
@@ -160,7 +220,9 @@ class Table:
 
     def __repr__(self) -> str:
         known = f"quasi-identifiers {', '.join(self.quasi_identifiers) or 'none'}"
-        return f"Table({counted(self.n_rows, 'row')}, {known}, sensitive {', '.join(self.sensitive) or 'none'})"
+        unit = self.unit
+        whose = "" if unit is None else f" of {self.distinct(unit.column).len():,} {unit.plural}"
+        return f"Table({counted(self.n_rows, 'row')}{whose}, {known}, sensitive {', '.join(self.sensitive) or 'none'})"
 
     def _repr_html_(self) -> str:
         return f"<p>{_escaped(repr(self))}</p>{self.frame.head()._repr_html_()}"
@@ -212,24 +274,32 @@ def _listed(names: Iterable[str | int] | None, what: str) -> list[str]:
     return listed
 
 
+IN_WORDS = {
+    Role.QUASI_IDENTIFIER: "a quasi-identifier",
+    Role.SENSITIVE: "a sensitive column",
+    Role.PERSON: "a person",
+    Role.HOUSEHOLD: "a household",
+}
+
+
 def _roles(
-    frame: pl.DataFrame,
-    known: list[str],
-    sensitive: list[str],
-    given: Mapping[str, Role | str] | None,
-    name: str,
+    frame: pl.DataFrame, named: Mapping[Role, list[str]], given: Mapping[str, Role | str] | None, name: str
 ) -> dict[str, Role]:
     roles = dict.fromkeys(frame.columns, Role.INSENSITIVE)
     roles |= {column: Role(role) for column, role in (given or {}).items()}
-    for column in known:
-        check_column(column, frame.columns, "a quasi-identifier", name)
-        roles[column] = Role.QUASI_IDENTIFIER
-    for column in sensitive:
-        check_column(column, frame.columns, "a sensitive column", name)
-        if roles[column] is Role.QUASI_IDENTIFIER:
-            raise InputError.of("one role a column, not quasi-identifier and sensitive", file=name, column=column)
-        roles[column] = Role.SENSITIVE
+    seen: dict[str, Role] = {}
+    for role, columns in named.items():
+        for column in columns:
+            check_column(column, frame.columns, IN_WORDS[role], name)
+            if column in seen:
+                expected = Text("one role a column, not {first} and {second}", first=seen[column], second=role)
+                raise InputError.of(expected, file=name, column=column)
+            roles[column] = seen[column] = role
     return roles
+
+
+def _columns_of(unit: Unit | None) -> list[str]:
+    return [] if unit is None else [unit.column]
 
 
 log = logging.getLogger("tokumei.notes")

@@ -5,9 +5,11 @@ Everything that is decided about a table is decided on these counts, in memory; 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -120,24 +122,79 @@ def _read_moments(values: pl.Series, dtype: pl.Datetime) -> pl.Series:
 
 
 SIZE = "n_rows"
+# Under this name stands whose the rows of each class are. The private-use character keeps it apart from columns.
+PERSON = "\ue000person"
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """How often each value of a sensitive column occurs in each class, for the pairs that occur."""
+    """How often each value of a sensitive column occurs in each class, for the pairs that occur.
+
+    Where it is known whose each row is, a code stands for a value of one person, and `of_codes` has the value and the
+    person of each. Then a person counts once for each value that they have in a class, in however many rows.
+    """
 
     values: pl.Series
     class_of: Indices
     value_of: Codes
     counts: npt.NDArray[np.int64]
+    of_codes: tuple[Codes, Codes] | None = None
 
-    def rolled_up(self, grouping: Grouping) -> Histogram:
-        """Add up the counts of classes that became one."""
-        classes = grouping.group_of[self.class_of].astype(np.int32)
-        n_groups = int(classes.max()) + 1 if len(classes) else 1
-        merged = group_rows([classes, self.value_of], [n_groups, len(self.values)], len(classes))
+    @classmethod
+    def of_rows(cls, class_of: Indices, n_classes: int, values: pl.Series, whose: pl.Series | None = None) -> Histogram:
+        """Make the histogram of rows, given the class of each and, where people are counted, whose it is."""
+        domain, codes = encode(values)
+        of_codes = None
+        if whose is not None:
+            people, own = encode(whose)
+            pairs = group_rows([codes, own], [len(domain), len(people)], len(codes))
+            of_codes = (codes[pairs.a_row_of], own[pairs.a_row_of])
+            codes = pairs.group_of.astype(np.int32)
+        each = cls(domain, class_of, codes, np.ones(len(codes), np.int64), of_codes)
+        return each.in_groups(np.arange(n_classes), n_classes)
+
+    @property
+    def n_codes(self) -> int:
+        """Number of values or, where people are counted, of values of each person."""
+        return len(self.values if self.of_codes is None else self.of_codes[0])
+
+    @cached_property
+    def of_values(self) -> Histogram:
+        """The same with plain values: how many rows, or people, of a class have each."""
+        if self.of_codes is None:
+            return self
+        classes, values = self.class_of.astype(np.int32), self.of_codes[0][self.value_of]
+        n_classes = int(classes.max(initial=0)) + 1
+        pairs = group_rows([classes, values], [n_classes, len(self.values)], len(classes))
+        first = pairs.a_row_of
+        n_people = pairs.sums(np.ones(len(classes), np.int64))
+        return Histogram(self.values, self.class_of[first], values[first], n_people)
+
+    def totals(self) -> npt.NDArray[np.int64]:
+        """Return how many rows, or people, have each value in any class."""
+        if self.of_codes is None:
+            return np.bincount(self.value_of, self.counts, len(self.values)).astype(np.int64)
+        is_there = np.bincount(self.value_of, minlength=self.n_codes) > 0
+        return np.bincount(self.of_codes[0][is_there], minlength=len(self.values)).astype(np.int64)
+
+    def holders(self, n_classes: int, n_values: int) -> npt.NDArray[np.int64] | None:
+        """Return how many people of each class have one of the first values; None where rows are counted."""
+        if self.of_codes is None:
+            return None
+        values, people = (codes[self.value_of] for codes in self.of_codes)
+        is_in = values < n_values
+        classes, whose = self.class_of[is_in].astype(np.int32), people[is_in]
+        pairs = group_rows([classes, whose], [max(1, n_classes), int(whose.max(initial=0)) + 1], len(whose))
+        return np.bincount(classes[pairs.a_row_of], minlength=n_classes).astype(np.int64)
+
+    def in_groups(self, group_of: Indices, n_groups: int) -> Histogram:
+        """Add up the counts of classes that became one; those in group −1 are left out."""
+        groups = group_of[self.class_of]
+        is_in = groups >= 0
+        groups, values, counts = groups[is_in], self.value_of[is_in], self.counts[is_in]
+        merged = group_rows([groups.astype(np.int32), values], [max(1, n_groups), self.n_codes], len(groups))
         first = merged.a_row_of
-        return Histogram(self.values, classes[first].astype(np.int64), self.value_of[first], merged.sums(self.counts))
+        return replace(self, class_of=groups[first], value_of=values[first], counts=merged.sums(counts))
 
 
 @dataclass(frozen=True)
@@ -157,6 +214,8 @@ class ColumnMap:
 @dataclass(frozen=True)
 class ClassCounts:
     """The classes of some columns with their sizes and, where asked for, the sensitive values in each.
+
+    `sizes` are rows. `people` are the people or households whose rows they are, where a column tells them.
 
     `domains` holds the distinct values of each column in ascending order, missing last; `codes[c, i]` is the
     index of class i's value in the domain of column c. Classes are in ascending order of their codes.
@@ -210,15 +269,45 @@ class ClassCounts:
         """Number of classes that occur."""
         return len(self.sizes)
 
+    @cached_property
+    def people(self) -> npt.NDArray[np.int64]:
+        """Number of different people in each class; of rows, where nothing tells whose they are."""
+        if PERSON not in self.histograms:
+            return self.sizes
+        return np.bincount(self.histograms[PERSON].class_of, minlength=self.n_classes).astype(np.int64)
+
+    @property
+    def n_people(self) -> int | None:
+        """Number of different people; None where nothing tells whose a row is."""
+        return len(np.unique(self.histograms[PERSON].value_of)) if PERSON in self.histograms else None
+
+    @property
+    def largest_share_of_one(self) -> float:
+        """The largest share of the rows of a class that are one person's: as surely is one of its rows theirs."""
+        if PERSON not in self.histograms:
+            return 1 / self.k if self.k else 0.0
+        whose = self.histograms[PERSON]
+        return float((whose.counts / self.sizes[whose.class_of]).max(initial=0.0))
+
+    @property
+    def sensitive(self) -> list[str]:
+        """The columns whose values are counted in each class."""
+        return [name for name in self.histograms if name != PERSON]
+
     @property
     def k(self) -> int:
-        """The size of the smallest class; 0 if there is none."""
-        return int(self.sizes.min()) if self.n_classes else 0
+        """The people, or rows, of the smallest class; 0 if there is none."""
+        return int(self.people.min()) if self.n_classes else 0
 
     @property
     def n_unique(self) -> int:
-        """Number of classes, and so of rows, that are alone."""
-        return int((self.sizes == 1).sum())
+        """Number of classes of a single person, or row."""
+        return int((self.people == 1).sum())
+
+    def most_left_out(self, share: float) -> int:
+        """Return how many rows may be left out, so that no larger share of the rows, or of the people, loses any."""
+        # A share such as 0.1 is not exact in binary: a hair must not cost a record.
+        return math.floor(share * (self.n_rows if self.n_people is None else self.n_people) + 1e-9)
 
     def domain(self, column: str) -> pl.Series:
         """Return the distinct values of a column."""
@@ -251,7 +340,8 @@ class ClassCounts:
         histograms = {}
         for name, one in self.histograms.items():
             is_in = is_taken[one.class_of]
-            histograms[name] = Histogram(one.values, index[one.class_of[is_in]], one.value_of[is_in], one.counts[is_in])
+            class_of = index[one.class_of[is_in]]
+            histograms[name] = replace(one, class_of=class_of, value_of=one.value_of[is_in], counts=one.counts[is_in])
         return ClassCounts(self.columns, self.domains, self.codes[:, is_taken], self.sizes[is_taken], histograms)
 
     def over(self, columns: Sequence[str]) -> ClassCounts:
@@ -265,10 +355,37 @@ class ClassCounts:
         return ClassCounts(tuple(columns), domains, _take(codes, grouping), *self._sums(grouping))
 
     def with_histogram(self, name: str, pairs: ClassCounts) -> ClassCounts:
-        """Add the values of a sensitive column, given the counts over these columns and that one."""
-        classes = group_rows(list(pairs.codes[:-1]), [len(domain) for domain in pairs.domains[:-1]], pairs.n_classes)
-        histogram = Histogram(pairs.domains[-1], classes.group_of, pairs.codes[-1], pairs.sizes)
+        """Add the values of a sensitive column, given the counts over these columns and that one.
+
+        Where a further column tells whose each row is, the counts are over that one too, as the last.
+        """
+        n_own = len(self.columns)
+        radices = [len(domain) for domain in pairs.domains]
+        classes = group_rows(list(pairs.codes[:n_own]), radices[:n_own], pairs.n_classes).group_of
+        if len(pairs.columns) == n_own + 1:
+            histogram = Histogram(pairs.domains[-1], classes, pairs.codes[-1], pairs.sizes)
+        else:
+            of_person = group_rows(list(pairs.codes[n_own:]), radices[n_own:], pairs.n_classes)
+            values, people = (codes[of_person.a_row_of] for codes in pairs.codes[n_own:])
+            codes = of_person.group_of.astype(np.int32)
+            histogram = Histogram(pairs.domains[n_own], classes, codes, pairs.sizes, (values, people))
         return ClassCounts(self.columns, self.domains, self.codes, self.sizes, {**self.histograms, name: histogram})
+
+    def labelled(self, labels: Sequence[pl.Series]) -> ClassCounts:
+        """Return the counts after each class was given a label in each column; those with equal labels become one."""
+        encoded = [encode(one) for one in labels]
+        codes = [code for _, code in encoded]
+        grouping = group_rows(codes, [len(domain) for domain, _ in encoded], self.n_classes)
+        domains = tuple(domain.alias(name) for name, (domain, _) in zip(self.columns, encoded, strict=True))
+        return ClassCounts(self.columns, domains, _take(codes, grouping), *self._sums(grouping))
+
+    def as_written(self, written: ClassCounts) -> ClassCounts | None:
+        """Return these counts, if rows that were written have the same classes of the same sizes."""
+        other = written.over(self.columns)
+        mine = self.labelled([self.values().to_series(index).cast(pl.String) for index in range(len(self.columns))])
+        theirs = other.labelled([other.values().to_series(index).cast(pl.String) for index in range(len(self.columns))])
+        is_same = np.array_equal(mine.sizes, theirs.sizes) and mine.values().equals(theirs.values())
+        return mine if is_same else None
 
     def values(self) -> pl.DataFrame:
         """Return the values of the classes, one row a class."""
@@ -286,7 +403,8 @@ class ClassCounts:
         return self.values().with_columns(pl.Series(SIZE, self.sizes))
 
     def _sums(self, grouping: Grouping) -> tuple[npt.NDArray[np.int64], dict[str, Histogram]]:
-        histograms = {name: histogram.rolled_up(grouping) for name, histogram in self.histograms.items()}
+        group_of, n_groups = grouping.group_of, len(grouping.a_row_of)
+        histograms = {name: one.in_groups(group_of, n_groups) for name, one in self.histograms.items()}
         return grouping.sums(self.sizes), histograms
 
     def _index(self, column: str) -> int:

@@ -21,7 +21,7 @@ from tokumei.data.files.csv import check_has_columns
 from tokumei.data.files.formats import PARQUET, format_of, is_glob, reading_beside, scan_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import Table
-from tokumei.engines.class_counts import ClassCounts, ClassRecoding, Recoding, no_label, read_as
+from tokumei.engines.class_counts import PERSON, ClassCounts, ClassRecoding, Recoding, no_label, read_as
 from tokumei.engines.connect import connect
 from tokumei.engines.engine import NO_LABEL, Engine, Relation, WritePlan
 from tokumei.engines.local import LocalEngine, LocalRelation
@@ -48,6 +48,7 @@ def count_classes(
     *,
     recodings: Iterable[Recoding] = (),
     sensitive: Sequence[str] | str = (),
+    person: str | None = None,
     engine: str | Engine = "local",
     reading: Reading = AS_IT_IS,
 ) -> ClassCounts:
@@ -56,7 +57,9 @@ def count_classes(
     source: a frame, a file, the name of a table of the engine, or a `tk.Table`.
     columns: those of a class; the quasi-identifiers of a `tk.Table` if not given.
 
-    With `sensitive` columns the values of each are counted per class, in one further pass each.
+    person: the column that tells whose a row is, a person's or a household's; that of a `tk.Table` if not given.
+
+    With `sensitive` columns the values of each are counted per class, in one further pass each; so are people.
 
     >>> import tokumei as tk
     >>> tk.count_classes({"age": [31, 31, 52], "sex": ["f", "f", "m"]}, ["age", "sex"]).n_unique
@@ -64,6 +67,7 @@ def count_classes(
     """
     if isinstance(source, Table):
         columns = source.quasi_identifiers if columns is None else columns
+        person = source.unit.column if person is None and source.unit is not None else person
         source = source.frame
     if columns is None:
         raise InputError.of("columns to count the classes of, as tk.count_classes(data, ['age'])")
@@ -71,16 +75,16 @@ def count_classes(
     wanted = [sensitive] if isinstance(sensitive, str) else sensitive
     with connect(engine) as opened:
         relation = opened.open(source, reading)
-        return count_relation(relation, known, recodings=recodings, sensitive=wanted)
+        return count_relation(relation, known, recodings=recodings, sensitive=wanted, person=person)
 
 
 def count_beside(
-    source: Any, columns: Sequence[str], *, reading: Reading, sensitive: Sequence[str] = ()
+    source: Any, columns: Sequence[str], *, reading: Reading, sensitive: Sequence[str] = (), person: str | None = None
 ) -> ClassCounts:
     """Count the classes of another file than the one that the reading options were given for."""
     is_file = isinstance(source, (str, Path))
     own = reading_beside(source, reading, columns) if is_file else AS_IT_IS
-    return count_classes(source, columns, sensitive=sensitive, reading=own)
+    return count_classes(source, columns, sensitive=sensitive, person=person, reading=own)
 
 
 def column_names(source: Any, *, engine: str | Engine = "local", reading: Reading = AS_IT_IS) -> list[str]:
@@ -95,15 +99,17 @@ def count_relation(
     *,
     recodings: Iterable[Recoding] = (),
     sensitive: Sequence[str] = (),
+    person: str | None = None,
     most: int | None = None,
 ) -> ClassCounts:
     """Count the classes of some columns of rows that are open already; more than `most` are TooManyClasses."""
     used = {recoding.column: recoding for recoding in recodings}
-    check_has_columns([*columns, *sensitive, *used], list(relation.schema), relation.name)
-    _check_once([*columns, *sensitive])
+    asked = [*columns, *sensitive, *([] if person is None else [person])]
+    check_has_columns([*asked, *used], list(relation.schema), relation.name)
+    _check_once(asked)
     counts = _counted(relation, columns, used, most)
     _check_labels(relation, counts, used)
-    return _with_histograms(relation, counts, sensitive, used)
+    return _with_histograms(relation, counts, sensitive, person, used)
 
 
 def _counted(
@@ -138,34 +144,43 @@ def with_histograms(
     counts: ClassCounts,
     sensitive: Sequence[str],
     *,
+    person: str | None = None,
     along: ClassCounts | None = None,
     engine: str | Engine = "local",
     reading: Reading = AS_IT_IS,
 ) -> ClassCounts:
     """Count the values of further columns in each class of a source that is counted already, in one pass each.
 
+    person: the column that tells whose a row is, where people are counted too.
     along: counts that have all these columns, where there are any; then the source is not read.
     """
-    if not sensitive:
+    if not sensitive and person is None:
         return counts
-    if along is not None:
+    if along is not None and person is None:
         _check_once([*counts.columns, *sensitive])
         for column in sensitive:
             counts = counts.with_histogram(column, along.over([*counts.columns, column]))
         return counts
     with connect(engine) as opened:
         relation = opened.open(source, reading)
-        check_has_columns(sensitive, list(relation.schema), relation.name)
-        _check_once([*counts.columns, *sensitive])
-        return _with_histograms(relation, counts, sensitive, {})
+        further = [*sensitive, *([] if person is None else [person])]
+        check_has_columns(further, list(relation.schema), relation.name)
+        _check_once([*counts.columns, *further])
+        return _with_histograms(relation, counts, sensitive, person, {})
 
 
 def _with_histograms(
-    relation: Relation, counts: ClassCounts, sensitive: Sequence[str], recodings: Mapping[str, Recoding]
+    relation: Relation,
+    counts: ClassCounts,
+    sensitive: Sequence[str],
+    person: str | None,
+    recodings: Mapping[str, Recoding],
 ) -> ClassCounts:
+    whose = [] if person is None else [person]
     for column in sensitive:
-        pairs = [*counts.columns, column]
-        counts = counts.with_histogram(column, _counted(relation, pairs, recodings))
+        counts = counts.with_histogram(column, _counted(relation, [*counts.columns, column, *whose], recodings))
+    if person is not None:
+        counts = counts.with_histogram(PERSON, _counted(relation, [*counts.columns, person], recodings))
     return counts
 
 

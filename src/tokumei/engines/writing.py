@@ -38,9 +38,9 @@ def combinations_of(counts: ClassCounts, columns: Sequence[str]) -> pl.DataFrame
     more = [column for column in columns if column not in counts.columns]
     if not more:
         return counts.values().with_columns(pl.Series(SIZE, counts.sizes))
-    if len(more) > 1 or more[0] not in counts.histograms:
+    pairs = counts.histograms.get(more[0])
+    if len(more) > 1 or pairs is None or pairs.of_codes is not None:
         return None
-    pairs = counts.histograms[more[0]]
     values = pairs.values.gather(pairs.value_of).alias(more[0])
     return counts.values()[pairs.class_of].with_columns(values, pl.Series(SIZE, pairs.counts))
 

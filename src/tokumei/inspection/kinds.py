@@ -188,8 +188,8 @@ def says(kind: str, words: str) -> bool:
     return pattern is not None and re.search(rf"\b({pattern})\b", without_accents(words)) is not None
 
 
-Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
-IDENTIFIER, QUASI, SENSITIVE, OTHER = Role.__args__  # type: ignore[attr-defined]
+Role = Literal["identifier", "quasi-identifier", "sensitive", "other", "person", "household"]
+IDENTIFIER, QUASI, SENSITIVE, OTHER, PERSON, HOUSEHOLD = Role.__args__  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def audit(
     n_suppressed: int = 0,
     is_missing_a_value: bool = MISSING_IS_A_VALUE,
 ) -> Audit:
-    """Compute every measure of the counts of released rows; each histogram there is one sensitive column.
+    """Compute every measure of the counts of released rows; each sensitive column there is counted.
 
     population: class counts of the population; without it, measures that need one are left out.
     hierarchies: of sensitive columns, for the hierarchical distance of t-closeness.
@@ -77,7 +77,7 @@ def audit(
         classes["delta-presence"] = DeltaPresence(population, 1).score(match)
     classes["marketer-risk"] = marketer
     by_sensitive = {}
-    for column in counts.histograms:
+    for column in counts.sensitive:
         values = SensitiveValues.of(
             counts, column, is_missing_a_value=is_missing_a_value, reference=references.get(column)
         )

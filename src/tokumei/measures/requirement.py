@@ -130,22 +130,22 @@ def with_population(requirement: Requirement, population: ClassCounts) -> Requir
 def sensitive_histogram(counts: ClassCounts, column: str) -> Histogram:
     """Return the histogram of a sensitive column, or raise an InputError that names those there are."""
     if column not in counts.histograms:
-        known = ", ".join(counts.histograms) or "none was"
+        known = ", ".join(counts.sensitive) or "none was"
         raise InputError.of(f"a column counted as sensitive: {known}", value=column)
-    return counts.histograms[column]
+    return counts.histograms[column].of_values
 
 
 def value_shares(counts: ClassCounts, column: str) -> dict[Any, float]:
-    """Return the share of each sensitive value among all rows, the reference of t-closeness and β-likeness.
+    """Return the share of each sensitive value among all rows or people, the reference of t-closeness and β-likeness.
 
     With the original's shares as reference a class holds or fails whatever other rows are suppressed.
     """
-    histogram = sensitive_histogram(counts, column)
-    if histogram.values.dtype.is_nested():
-        raise InputError.of("a sensitive column of single values", column=column, value=histogram.values.dtype)
-    totals = np.bincount(histogram.value_of, histogram.counts, len(histogram.values))
+    values = sensitive_histogram(counts, column).values
+    if values.dtype.is_nested():
+        raise InputError.of("a sensitive column of single values", column=column, value=values.dtype)
+    totals = counts.histograms[column].totals()
     shares = totals / max(1.0, totals.sum())
-    return dict(zip(histogram.values.to_list(), shares.tolist(), strict=True))
+    return dict(zip(values.to_list(), shares.tolist(), strict=True))
 
 
 SAFETY: Registry[Requirement] = Registry(

@@ -5,6 +5,7 @@ Such values are refused, left out with their rows, or hidden.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -32,6 +33,8 @@ from tokumei.methods.recipes import (
     released_columns,
     requirement_of,
     texts_of,
+    unit_of,
+    with_whose,
 )
 from tokumei.methods.registry import TABLE_ANONYMIZERS, Perturber
 from tokumei.methods.rows import RowRelease, release_rows
@@ -116,7 +119,8 @@ def apply_recipe(
         expected = "a recipe of a release that was not hardened: apply its own recipe, and harden what that gives"
         raise InputError.of(expected, file=file, option="recipe")
     frame = as_frame(data)
-    check_has_columns(quasi_identifiers_of(recipe), frame.columns, file)
+    unit = unit_of(recipe)
+    check_has_columns([*quasi_identifiers_of(recipe), *([] if unit is None else [unit.column])], frame.columns, file)
     is_of_levels = "mapping" in recipe.options
     own: dict[str, Hierarchy] = {}
     if is_of_levels:
@@ -131,23 +135,27 @@ def apply_recipe(
     rows = left.arg_true() if unseen == "suppress" else pl.arange(0, frame.height, eager=True)
     kept = frame[rows]
     n_unseen = frame.height - kept.height
-    _check_suppression(n_unseen, 0, frame.height, recipe.options["suppression"])
+    limit = _Limit(recipe.options["suppression"], n_rows=frame.height, n_people=_n_people(recipe, frame))
+    limit.check(n_unseen, 0)
     if not is_of_levels:
         made = _made_again(recipe, kept, own, {**(hierarchies or {}), **own}, population)
-        _check_suppression(n_unseen, made.n_suppressed if n_unseen else 0, frame.height, recipe.options["suppression"])
+        limit.check(n_unseen, made.n_suppressed if n_unseen else 0)
         _check_some_left(made.release.frame, frame)
         release = _of_original(made.release, rows) if n_unseen else made.release
         return Applied(release, made.checked, made.counts, n_unseen, promises=made.promises)
     n_hidden = sum(int(one.lacks(kept[one.column]).sum()) for one in recodings)
     recodings = [_hiding(kept, one) for one in recodings]
-    goal, suppressed = _decided(recipe, kept, recodings, hierarchies or {}, population, n_unseen)
+    goal, counts = _counted(recipe, kept, recodings, hierarchies or {}, population)
+    checked = [recoded_requirement(one, recodings) for one in goal.requirements]
+    is_kept = classes_to_keep(counts, checked)
+    limit.check(n_unseen, int(counts.sizes[~is_kept].sum()))
+    suppressed = counts.values().filter(pl.Series(~is_kept, dtype=pl.Boolean))
     columns = released_columns(kept.columns, [one.column for one in recodings], goal, recipe.options["keep"])
     found = released_rows(kept, columns, recodings, suppressed)
     tables = {one.column: pl.DataFrame({"value": one.values, "label": one.labels}) for one in recodings}
     release = _of_original(Release(found.drop(ROW), recipe, rows=found[ROW], mapping=tables), rows)
     _check_some_left(release.frame, frame)
-    counts = check_promise(release.frame, goal, recodings)
-    checked = [recoded_requirement(one, recodings) for one in goal.requirements]
+    counts = check_promise(with_whose(release, frame, goal), goal, recodings)
     return Applied(release, checked, counts, n_unseen, n_hidden)
 
 
@@ -161,47 +169,56 @@ def _check_some_left(released: pl.DataFrame, original: pl.DataFrame) -> None:
         raise CannotAnonymize("Every row would have to be left out: nothing is released.")
 
 
-def _check_suppression(n_unseen: int, n_failing: int, n_rows: int, limit: float) -> None:
-    """Raise if more rows would be left out than the recipe allows."""
-    if n_unseen + n_failing > limit * n_rows + 1e-9:
-        values = {"n": n_unseen + n_failing, "m": n_rows, "p": limit, "unseen": n_unseen}
-        raise CannotAnonymize(
-            Text(
+@dataclass(frozen=True)
+class _Limit:
+    """How many rows a recipe allows to be left out: a share of the rows, or of the people whose rows they are."""
+
+    share: float
+    n_rows: int
+    n_people: int
+
+    def check(self, n_unseen: int, n_failing: int) -> None:
+        """Raise if more would be left out."""
+        n = n_unseen + n_failing
+        if n <= math.floor(self.share * self.n_people + 1e-9):
+            return
+        if n_unseen:
+            form = (
                 "At the recipe's levels {n:,} of {m:,} records would have to be suppressed ({unseen:,} for values that "
                 "the recipe does not know), more than the share of {p:g} that the recipe allows: decide anew for this "
-                "table.",
-                **values,
+                "table."
             )
-            if n_unseen
-            else Text(
+            raise CannotAnonymize(Text(form, n=n, m=self.n_rows, p=self.share, unseen=n_unseen))
+        raise CannotAnonymize(
+            Text(
                 "At the recipe's levels {n:,} of {m:,} records would have to be suppressed, more than the "
                 "share of {p:g} that the recipe allows: decide anew for this table.",
-                n=n_failing,
-                m=n_rows,
-                p=limit,
+                n=n,
+                m=self.n_rows,
+                p=self.share,
             )
         )
 
 
-def _decided(
+def _n_people(recipe: Recipe, frame: pl.DataFrame) -> int:
+    unit = unit_of(recipe)
+    return frame.height if unit is None else frame[unit.column].n_unique()
+
+
+def _counted(
     recipe: Recipe,
     frame: pl.DataFrame,
     recodings: Sequence[Recoding],
     hierarchies: Mapping[str, Hierarchy],
     population: ClassCounts | None,
-    n_unseen: int,
-) -> tuple[Goal, pl.DataFrame]:
-    """Count a table at the recipe's levels; return what is asked of it, and the classes that have to go."""
+) -> tuple[Goal, ClassCounts]:
+    """Count a table at the recipe's levels; return what is asked of it, too."""
     options = recipe.options
-    names = [one.column for one in recodings]
     asked = [requirement_of(one, hierarchies, population) for one in options["requirements"]]
-    goal = Goal(asked, suppression=options["suppression"])
-    counts = count_classes(frame, names, recodings=recodings, sensitive=goal.sensitive)
-    goal = goal.against(counts)
-    kept = classes_to_keep(counts, [recoded_requirement(one, recodings) for one in goal.requirements])
-    n_failing = int(counts.sizes[~kept].sum())
-    _check_suppression(n_unseen, n_failing, counts.n_rows + n_unseen, options["suppression"])
-    return goal, counts.values().filter(pl.Series(~kept, dtype=pl.Boolean))
+    goal = Goal(asked, suppression=options["suppression"], unit=unit_of(recipe))
+    names = [one.column for one in recodings]
+    counts = count_classes(frame, names, recodings=recodings, sensitive=goal.sensitive, person=goal.person)
+    return goal.against(counts), counts
 
 
 def _hierarchies(
@@ -235,6 +252,7 @@ def _made_again(
         suppression=options["suppression"],
         weights=options["weights"],
         numeric=options["numeric"],
+        unit=unit_of(recipe),
     )
     seed = recipe.seed
     # Who sees two tables that were changed by the same draws sees what differs between the originals. A recipe of an

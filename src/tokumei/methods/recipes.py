@@ -17,9 +17,11 @@ import polars as pl
 
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.registry import part_name, part_options
+from tokumei.core.text import Text
 from tokumei.data.files.disk import check_is_file
 from tokumei.data.frames import written
-from tokumei.data.release import Recipe
+from tokumei.data.release import Recipe, Release
+from tokumei.data.table import Role, Unit
 from tokumei.engines.class_counts import ClassCounts, Recoding
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.rules import rule_from, rule_of
@@ -42,6 +44,18 @@ class Goal:
     weights: Mapping[str, float] = field(default_factory=dict)
     numeric: Sequence[str] = ()
     preference: Sequence[str] = ()
+    # Who is protected, where not every row is somebody else.
+    unit: Unit | None = None
+
+    @property
+    def person(self) -> str | None:
+        """The column that tells whose a row is; None where every row is somebody else."""
+        return None if self.unit is None else self.unit.column
+
+    @property
+    def whose(self) -> list[str]:
+        """The column that tells whose a row is, if any."""
+        return [] if self.unit is None else [self.unit.column]
 
     @property
     def sensitive(self) -> list[str]:
@@ -72,12 +86,32 @@ def check_classes(counts: ClassCounts, requirements: Iterable[Requirement]) -> N
             raise PromiseBroken(f"{n_failing:,} classes of the release do not meet {in_words(requirement)}")
 
 
+def counted_as_decided(counts: ClassCounts, goal: Goal, decided: ClassCounts) -> ClassCounts:
+    """Return the counts of what was written; whose the rows are is known of the classes that were decided on."""
+    if goal.unit is None:
+        return counts
+    people = decided.as_written(counts)
+    if people is None:
+        raise PromiseBroken("The classes that were written are not those that were decided on.")
+    return people
+
+
+def with_whose(release: Release, original: pl.DataFrame, goal: Goal) -> pl.DataFrame:
+    """Return released rows beside the column of the original that tells whose they are, where one does."""
+    if goal.person is None or release.rows is None:
+        return release.frame
+    return release.frame.with_columns(original[goal.person].gather(release.rows))
+
+
 def released_columns(
     names: Sequence[str] | None, quasi_identifiers: Iterable[str], goal: Goal, keep: Sequence[str]
 ) -> list[str]:
     """Return the columns to release, in the order of the original where that is known."""
     quasi_identifiers = list(quasi_identifiers)
     wanted = list(dict.fromkeys([*quasi_identifiers, *goal.sensitive, *keep]))
+    if goal.unit is not None and goal.unit.column in wanted:
+        expected = Text("a release without the column that tells whose a row is: it would link all rows of one")
+        raise InputError.of(expected, column=goal.unit.column)
     for column in keep:
         if column in quasi_identifiers:
             raise InputError.of("a column that is not a quasi-identifier", option="keep", value=column)
@@ -142,6 +176,17 @@ def hierarchy_as_dict(hierarchy: Hierarchy) -> dict[str, Any]:
 def hierarchy_of(described: Mapping[str, Any]) -> Hierarchy:
     """Make a hierarchy that a recipe describes."""
     return Hierarchy.of_levels(described["attribute"], described["levels"])
+
+
+def unit_of(recipe: Recipe) -> Unit | None:
+    """Return who a recipe protects, where not every row is somebody else."""
+    found = recipe.options.get("unit")
+    return None if found is None else Unit(found["column"], Role(found["role"]))
+
+
+def unit_as_dict(goal: Goal) -> dict[str, Any]:
+    """Return who is protected as it stands in a recipe; nothing where every row is somebody else."""
+    return {} if goal.unit is None else {"unit": {"column": goal.unit.column, "role": str(goal.unit.role)}}
 
 
 def quasi_identifiers_of(recipe: Recipe) -> list[str]:

@@ -18,6 +18,7 @@ from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed
+from tokumei.core.text import Text
 from tokumei.data.files.csv import check_has_columns
 from tokumei.data.release import Recipe, Release
 from tokumei.engines.class_counts import ClassCounts
@@ -35,6 +36,8 @@ from tokumei.methods.recipes import (
     hierarchy_as_dict,
     part_as_dict,
     released_columns,
+    unit_as_dict,
+    with_whose,
 )
 from tokumei.methods.registry import LocalRecoder, Perturber
 from tokumei.methods.search.problem import check_asked
@@ -120,6 +123,7 @@ def row_recipe(
         "weights": dict(goal.weights),
         "numeric": list(goal.numeric),
         "keep": list(keep),
+        **unit_as_dict(goal),
     }
     return Recipe(part_name(goal.method), {**options, **more}, seed)
 
@@ -149,6 +153,7 @@ class RowOutcome:
     """Facts about a release by a method on rows; the rows may have been written on an engine.
 
     checked: the requirements as they are checked on the release.
+    n_people: of the original, where it is known whose each row is.
     promises: what the method proves beyond counting.
     counts: of the release, over the quasi-identifiers; None where no row is a person's.
     loss: where cells became labels.
@@ -157,6 +162,7 @@ class RowOutcome:
     recipe: Recipe
     checked: Sequence[Requirement]
     n_suppressed: int = 0
+    n_people: int | None = None
     counts: ClassCounts | None = None
     loss: Score | None = None
     promises: Mapping[str, Score] = field(default_factory=dict)
@@ -206,6 +212,9 @@ def release_rows(
 def check_is_used(goal: Goal, quasi_identifiers: Sequence[str]) -> None:
     """Refuse what the method would not look at: whoever asks for it would believe that it was done."""
     name = part_name(goal.method)
+    if goal.unit is not None and isinstance(goal.method, Perturber):
+        expected = "a method that puts classes together, where a person has several rows: {name} knows rows alone"
+        raise InputError.of(Text(expected, name=name), option=str(goal.unit.role), value=goal.unit.column)
     if goal.preference:
         raise InputError.of(f"no columns to prefer: {name} does not choose between levels", option="prefer")
     for column in goal.weights:
@@ -259,6 +268,7 @@ def _grouped(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
         trees,
         goal.requirements,
         sensitive=goal.sensitive,
+        person=goal.person,
         numeric=goal.numeric,
         suppression=goal.suppression,
         weights=goal.weights,
@@ -271,6 +281,7 @@ def _grouped(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
         recipe=recipe,
         checked=found.checked,
         n_suppressed=found.n_suppressed,
+        n_people=encoded.task.counts.n_people,
         loss=found.loss,
         release=Release(released, recipe, rows=pl.Series("row", kept)),
     )
@@ -326,7 +337,9 @@ def _recounted(made: RowRelease, asked: _Asked) -> ClassCounts | None:
                 f"no requirement of classes: {method} releases no rows of people and has its own options"
             )
         return None
-    counts = count_classes(made.release.frame, asked.quasi_identifiers, sensitive=asked.goal.sensitive)
+    goal = asked.goal
+    released = with_whose(made.release, asked.frame, goal)
+    counts = count_classes(released, asked.quasi_identifiers, sensitive=goal.sensitive, person=goal.person)
     try:
         check_classes(counts, made.checked)
     except PromiseBroken as broken:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from tokumei.core.errors import CannotAnonymize, InputError
@@ -24,7 +25,15 @@ from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice
 from tokumei.hierarchies.rules import rule_as_dict, rule_of
 from tokumei.measures.losses import loss_score
-from tokumei.methods.recipes import Goal, check_classes, part_as_dict, released_columns
+from tokumei.methods.recipes import (
+    Goal,
+    check_classes,
+    counted_as_decided,
+    part_as_dict,
+    released_columns,
+    unit_as_dict,
+    with_whose,
+)
 from tokumei.methods.registry import TableSearch
 from tokumei.methods.search.problem import Found, Problem, recoded_requirement
 
@@ -40,6 +49,8 @@ class Generalization:
     loss: Score
     k: int
     n_suppressed: int
+    # Of the original, where it is known whose each row is.
+    n_people: int | None
     is_proven: bool
     n_nodes: int
     n_nodes_checked: int
@@ -61,6 +72,7 @@ def decide(counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: Goal
         loss=loss_score(goal.loss, found.judged.loss, problem.n_rows, _shares(problem, found)),
         k=found.judged.k,
         n_suppressed=found.judged.n_suppressed,
+        n_people=counts.n_people,
         is_proven=found.is_proven,
         n_nodes=problem.lattice.n_nodes,
         n_nodes_checked=problem.n_nodes_checked,
@@ -84,14 +96,14 @@ def generalize_rows(
 ) -> tuple[Release, Generalization, ClassCounts]:
     """Make the release of a frame by one level for each column, and return the decision and the recounted classes."""
     with step("counting"):
-        counts = count_classes(frame, list(hierarchies), sensitive=goal.sensitive)
+        counts = count_classes(frame, list(hierarchies), sensitive=goal.sensitive, person=goal.person)
     asked, goal = goal, goal.against(counts)
     decision = decide(counts, hierarchies, goal)
     columns = released_columns(frame.columns, hierarchies, goal, keep)
     rows = released_rows(frame, columns, decision.recodings, decision.suppressed)
     mapping = {one.column: pl.DataFrame({"value": one.values, "label": one.labels}) for one in decision.recodings}
     release = Release(rows.drop(ROW), recipe_of(asked, decision, keep), rows=rows[ROW].cast(pl.Int64), mapping=mapping)
-    return release, decision, check_promise(release.frame, goal, decision.recodings)
+    return release, decision, check_promise(with_whose(release, frame, goal), goal, decision.recodings)
 
 
 def released_rows(
@@ -125,7 +137,7 @@ def write_anonymized(
     with step("counting"):
         if counts is None or list(counts.columns) != list(hierarchies):
             counts = count_classes(source, list(hierarchies), **reading)
-        counts = with_histograms(source, counts, goal.sensitive, along=along, **reading)
+        counts = with_histograms(source, counts, goal.sensitive, person=goal.person, along=along, **reading)
     goal = goal.against(counts)
     decision = decide(counts, hierarchies, goal)
     columns = released_columns(column_names(source, **reading), hierarchies, goal, keep)
@@ -133,7 +145,7 @@ def write_anonymized(
         plan: dict[str, Any] = {"columns": columns, "without": decision.suppressed, "is_shuffled": is_shuffled}
         plan["counts"] = counts if along is None else along
         write_recoded(source, decision.recodings, draft, is_covered=True, **plan, **reading)
-        written = check_promise(draft, goal, decision.recodings)
+        written = check_promise(draft, goal, decision.recodings, _released_counts(counts, decision))
         if not written.n_rows:
             raise CannotAnonymize("Every row would have to be left out: nothing is released.")
         for one in decision.recodings:
@@ -142,11 +154,30 @@ def write_anonymized(
     return decision, written
 
 
-def check_promise(released: Any, goal: Goal, recodings: Sequence[Recoding]) -> ClassCounts:
-    """Count a release again, give the counts, and raise PromiseBroken if a class does not meet a requirement."""
-    counts = count_classes(released, [one.column for one in recodings], sensitive=goal.sensitive)
+def check_promise(
+    released: Any, goal: Goal, recodings: Sequence[Recoding], decided: ClassCounts | None = None
+) -> ClassCounts:
+    """Count a release again, return the counts, and raise PromiseBroken if a class does not meet a requirement.
+
+    decided: the classes that were to be released. A file does not tell whose its rows are: its classes must be these.
+    """
+    columns = [one.column for one in recodings]
+    if decided is None:
+        counts = count_classes(released, columns, sensitive=goal.sensitive, person=goal.person)
+    else:
+        counts = counted_as_decided(count_classes(released, columns, sensitive=goal.sensitive), goal, decided)
     check_classes(counts, [recoded_requirement(one, recodings) for one in goal.requirements])
     return counts
+
+
+def _released_counts(counts: ClassCounts, decision: Generalization) -> ClassCounts:
+    """Return the counts that a release will have."""
+    rolled = counts.roll_up(counts.maps(decision.recodings))
+    labels = rolled.values().with_row_index(ROW)
+    kept = labels.join(decision.suppressed, on=decision.suppressed.columns, how="anti", nulls_equal=True)
+    is_kept = np.zeros(rolled.n_classes, np.bool_)
+    is_kept[kept[ROW].to_numpy()] = True
+    return rolled.taken(is_kept)
 
 
 def recipe_of(goal: Goal, decision: Generalization, keep: Sequence[str]) -> Recipe:
@@ -164,6 +195,7 @@ def recipe_of(goal: Goal, decision: Generalization, keep: Sequence[str]) -> Reci
         "weights": dict(goal.weights),
         "preference": list(goal.preference),
         "keep": list(keep),
+        **unit_as_dict(goal),
         "levels": decision.levels,
         "rules": {column: rule_as_dict(rule) for column, rule in rules.items()},
         "mapping": {one.column: dict(zip(one.values, one.labels, strict=True)) for one in listed},

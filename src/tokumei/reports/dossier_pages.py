@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.attacks.registry import SinglingOut, singling_out_of
+from tokumei.core.text import from_json
 from tokumei.reports.figures import bar_figure, grouped_bar_figure
 from tokumei.reports.history_dossier import (
     add_attacks,
@@ -62,14 +63,7 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
         method=document.say(found["chosen"]),
         left=n_rows - found["profile"]["released"],
     )
-    document.paragraph(
-        "Counted: k = {k}. Every released row shares what others may know ({known}) with {others} other rows or more; "
-        "in the original, {alone} rows shared it with no other.",
-        k=k,
-        known=", ".join(known),
-        others=k - 1,
-        alone=found["before"]["unique"],
-    )
+    _counted(document, found, k, ", ".join(known))
     if found.get("ranges") == "tight":
         document.paragraph(
             "Ranges of numbers are tight: both ends of each are values of people in the group, so that some of them "
@@ -99,6 +93,36 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
         name=document.say(found["loss_name"]) if found.get("loss_name") else "–",
     )
     add_decision(document, dossier)
+
+
+def _counted(document: Document, found: Mapping[str, Any], k: int, known: str) -> None:
+    """State what k counts: rows, or people or households where it is known whose each row is."""
+    after = found["after"]
+    counted = {"k": k, "known": known, "others": k - 1, "alone": found["before"]["unique"]}
+    if "unit" not in after:
+        document.paragraph(
+            "Counted: k = {k}. Every released row shares what others may know ({known}) with {others} other rows or "
+            "more; in the original, {alone} rows shared it with no other.",
+            **counted,
+        )
+        if "several_rows" in found["before"]:
+            said = found["before"]["several_rows"]
+            note = document.tell(from_json(said) if isinstance(said, dict) else said)
+            document.paragraph("People may have several rows, and k counts rows: {note}", note=note)
+        return
+    people = document.say(after["unit"])
+    document.paragraph(
+        "Counted: k = {k}, of {people}: {n} have rows in the release. Every released row shares what others may know "
+        "({known}) with rows of {others} others or more; in the original, {alone} combinations were of one alone.",
+        **counted,
+        people=people,
+        n=after["people"],
+    )
+    document.paragraph(
+        "Who has more rows than others is likelier found by them: of the rows that look alike, up to {share} are of "
+        "one and the same.",
+        share=f"{after['largest_share_of_one']:.1%}",
+    )
 
 
 def _singling_out(document: Document, one: SinglingOut) -> None:

@@ -42,23 +42,27 @@ from tokumei.methods.tables import Generalization, generalize_rows
 from tokumei.tasks.goal import Known, Trees, check_is_possible, goal_of, method_of, trees_of
 from tokumei.tasks.preparing import given_hierarchies, prepare_again
 from tokumei.tasks.request import ReleaseRequest
-from tokumei.tasks.table_release import TableRelease, check_kept, not_released
+from tokumei.tasks.table_release import ONE_PERSONS, ROWS_ALONE, TableRelease, check_kept, not_released
 
 
 def anonymize_table(table: Table, request: ReleaseRequest) -> TableRelease:
     """Anonymize a table that is in memory."""
     started = time.perf_counter()
-    made, asked = method_of(request.of_columns(table.sensitive))
-    check_is_possible(table.n_rows, request, table.name)
+    made, asked = method_of(request.of_table(table))
+    table = table.of_unit(asked.unit)
     known = known_of(table, asked)
+    check_is_possible(table.n_rows, asked, table.name)
     trees = trees_of(known, made, asked)
     goal = goal_of(known, made, asked, trees)
+    if goal.person is not None:
+        check_is_possible(table.n_rows, asked, table.name, table.distinct(goal.person).len())
     for column in asked.keep:
         check_column(column, table.frame.columns, "a column to keep", table.name)
     check_single(table.frame.schema, asked.keep, table.name)
     unchanged = [*asked.keep, *(name for name in table.sensitive if name not in goal.sensitive)]
     if not asked.keep_anyway:
-        check_kept(table.frame.lazy(), unchanged, table.name)
+        what = ROWS_ALONE if goal.unit is None else ONE_PERSONS
+        check_kept(table.frame.lazy(), unchanged, table.name, person=goal.person, what=what)
     released = list(dict.fromkeys(unchanged))
     if isinstance(made, TableSearch):
         done = _by_levels(table, goal, trees, released)
@@ -136,7 +140,7 @@ def level_release(
         table,
         release,
         recipe,
-        search_facts(goal.method, decision, counts),
+        {**search_facts(goal.method, decision, counts), **unit_facts(goal, counts, decision.n_people)},
         promised(told, counts),
         search_columns(decision, trees),
         trees.of_columns,
@@ -157,7 +161,10 @@ def row_release(
         table,
         release,
         made.recipe,
-        _row_facts(made, goal.method, n_written if release is None else release.frame.height),
+        {
+            **_row_facts(made, goal.method, n_written if release is None else release.frame.height),
+            **unit_facts(goal, made.counts, made.n_people),
+        },
         ({} if made.counts is None else promised(made.checked, made.counts)) | dict(made.promises),
         [{"column": name, "loss": share} for name, share in shares.items()],
         trees.of_columns,
@@ -166,6 +173,18 @@ def row_release(
         made.counts,
         "polars" if table is None else table.kind,
     )
+
+
+def unit_facts(goal: Goal, counts: ClassCounts | None, n_people: int | None) -> dict[str, Any]:
+    """Return who is protected, how many of them are released and how many are gone; nothing where each row is one."""
+    if goal.unit is None or counts is None or counts.n_people is None or n_people is None:
+        return {}
+    return {
+        "unit": goal.unit.plural,
+        "people": counts.n_people,
+        "people_left_out": n_people - counts.n_people,
+        "largest_share_of_one": counts.largest_share_of_one,
+    }
 
 
 def _row_facts(made: RowOutcome, method: TableAnonymizer, n_rows: int) -> dict[str, Any]:

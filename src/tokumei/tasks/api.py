@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, Unpack, cast,
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
-from tokumei.data.table import Table
+from tokumei.data.table import Table, Unit
 from tokumei.tasks.request import DEFAULT_METHOD, PerColumn, ReleaseRequest, Requirements, refuse_unknown
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ def audit(
     requirements_given: Sequence[Requirement] = (),
     against: Any = (),
     person: str | None = None,
+    household: str | None = None,
     rows: Any = None,
     against_rows: Any = (),
     in_order: bool = False,
@@ -127,8 +128,9 @@ def audit(
     table: a `tk.Table`, what `tk.anonymize` gave, or a frame or file with its quasi-identifiers in `qi`.
     options: what must hold, as for `tk.anonymize` (`k=5`, `l_diversity={"illness": 2}` …); `against`, earlier releases
         or other tables of the same people (a `tk.Table` has classes by its own quasi-identifiers): what `tk.anonymize`
-        gave knows whose each row is, others need `person`, the column that says it (of several rows, too), `rows` and
-        `against_rows`, or `in_order`; `population`; `threshold`, above which a record's risk is counted.
+        gave knows whose each row is, others need `person`, the column that says it, `rows` and `against_rows`, or
+        `in_order`; with `person` or `household` all is counted of people, or of households, in however many rows;
+        `population`; `threshold`, above which a record's risk is counted.
 
     >>> import tokumei as tk
     >>> t = tk.Table({"age": [31, 31, 52], "illness": ["flu", "cold", "flu"]}, qi=["age"], sensitive=["illness"])
@@ -156,13 +158,14 @@ def audit(
         delta_presence=delta_presence,
         population=population,
         missing_is_a_value=missing_is_a_value,
+        person=person,
+        household=household,
         requirements_given=requirements_given,
     )
     return audit_table(
         data,
         asked,
         against=against,
-        person=person,
         rows=rows,
         against_rows=against_rows,
         in_order=in_order,
@@ -190,6 +193,8 @@ def anonymize(
     delta_presence: float | str | tuple[object, ...] | None = None,
     population: Any = None,
     missing_is_a_value: bool = False,
+    person: str | None = None,
+    household: str | None = None,
     requirements_given: Sequence[Requirement] = (),
     suppress: float = 0.0,
     loss: str | Loss | None = None,
@@ -256,6 +261,8 @@ def attack(
     *,
     qi: Names | None = None,
     sensitive: Names | str = (),
+    person: str | None = None,
+    household: str | None = None,
     known: Sequence[str] = (),
     known_share: float = 1.0,
     numeric: Sequence[str] | None = None,
@@ -300,6 +307,7 @@ def attack(original: Any, release: Any = None, attack: Any = None, **options: An
 
     original: a `tk.Table`, or what is known of a history; a release that `tk.anonymize` gave may stand alone.
     release: what `tk.anonymize` gave; or a released table, with `rows` that say whose each row is or `in_order`.
+    person, household: the column of the original that tells whose a row is, where people have several.
     attack: the name of an attack, of a table also several. If not given, all on a table and "linkage" on a history.
 
     An attack that needs no original takes any released table alone, as in `tk.attack(tk.Table("release.csv",
@@ -484,6 +492,8 @@ def compare(
     delta_presence: float | str | tuple[object, ...] | None = None,
     population: Any = None,
     missing_is_a_value: bool = False,
+    person: str | None = None,
+    household: str | None = None,
     requirements_given: Sequence[Requirement] = (),
     suppress: float = 0.0,
     loss: str | Loss | None = None,
@@ -517,6 +527,8 @@ def compare(
         delta_presence=delta_presence,
         population=population,
         missing_is_a_value=missing_is_a_value,
+        person=person,
+        household=household,
         requirements_given=requirements_given,
         suppress=suppress,
         loss=loss,
@@ -745,7 +757,11 @@ def _with_roles(data: Any, qi: Any, sensitive: Any = ()) -> Any:
 
 def _given_roles(data: Any, options: dict[str, Any]) -> Any:
     """Take the roles out of the keywords, where there are any: an attack has a sensitive column of its own."""
-    return _with_roles(data, options.pop("qi"), options.pop("sensitive", ())) if "qi" in options else data
+    unit = Unit.of(options.pop("person", None), options.pop("household", None))
+    given = _with_roles(data, options.pop("qi"), options.pop("sensitive", ())) if "qi" in options else data
+    if unit is not None and not isinstance(given, Table):
+        raise InputError.of("a tk.Table, or a frame or file with its quasi-identifiers in qi", option=str(unit.role))
+    return given if unit is None else given.of_unit(unit)
 
 
 def _pair(job: str, original: Any, release: Any, options: dict[str, Any]) -> tuple[Any, Any]:

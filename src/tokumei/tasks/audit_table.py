@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,17 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
+from tokumei.core.text import Text
 from tokumei.data.files.formats import reading_beside
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.data.release import Recipe
-from tokumei.data.table import Table, check_column
+from tokumei.data.table import Table, Unit, check_column
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.connect import connect
 from tokumei.engines.count import count_beside, count_classes
+from tokumei.engines.local import LocalRelation
+from tokumei.inspection.repeated_people import repeated_people
 from tokumei.measures.audit import Audit, audit
 from tokumei.measures.requirement import Requirement, in_words
 from tokumei.measures.safety.class_sizes import population_uniques
@@ -49,6 +52,8 @@ from tokumei.tasks.table_release import ColumnUniqueness, TableRelease, uniquene
 # Where nothing is asked for.
 NOTHING = Requirements()
 MISSING_COUNTS = "A missing sensitive value counts as a value of its own, as asked for."
+# So many rows are looked at to see whether they are of the same people.
+MOST_LOOKED_AT = 500_000
 NOT_MATCHED = Matching()
 ONLY_COUNTED = (
     "All of this is counted. Whether people can be singled out, linked or inferred about was not measured: "
@@ -70,11 +75,22 @@ class TableAudit(Result):
     together: Mapping[str, Any] | None
     seconds: float
     frame_kind: str = "polars"
+    unit: Unit | None = None
+    # That people seem to have several rows, where nothing says whose each row is.
+    several_rows: Text | None = None
 
     @property
     def k(self) -> int:
-        """Fewest rows in a class."""
+        """Fewest rows in a class, or people, where it is known whose each row is."""
         return self.counts.k
+
+    @property
+    def of_people(self) -> dict[str, Any]:
+        """Who is counted, how many they are, and how much of a class may be one's; nothing where rows are counted."""
+        if self.unit is None:
+            return {}
+        share = self.counts.largest_share_of_one
+        return {"unit": self.unit.plural, "people": self.counts.n_people, "largest_share_of_one": share}
 
     @property
     def holds(self) -> bool:
@@ -90,11 +106,13 @@ class TableAudit(Result):
             "classes": counts.n_classes,
             "k": counts.k,
             "unique": counts.n_unique,
+            **self.of_people,
             "holds": self.holds,
             "requirements": list(self.requirements),
             "measures": self.measured.as_dict(),
             "columns": listed,
             "missing_is_a_value": self.missing_is_a_value,
+            **({} if self.several_rows is None else {"several_rows": self.several_rows}),
             **({} if self.together is None else {"against": dict(self.together)}),
             "seconds": self.seconds,
         }
@@ -103,10 +121,14 @@ class TableAudit(Result):
         """Return the classes, the measures, the columns, and what holds."""
         counts = self.counts
         facts = {"rows": counts.n_rows, "classes": counts.n_classes, "k": counts.k, "unique": counts.n_unique}
+        facts |= self.of_people
         rows = [["", name, score.value, _direction(score)] for name, score in self.measured.classes.items()]
         for column, scores in self.measured.by_sensitive.items():
             rows += [[column, name, score.value, _direction(score)] for name, score in scores.items()]
-        parts: list[Section] = [Facts(facts), Rows(["sensitive", "measure", "value", "better"], rows)]
+        parts: list[Section] = [Facts(facts)]
+        if self.several_rows is not None:
+            parts.append(Sentence(self.several_rows))
+        parts.append(Rows(["sensitive", "measure", "value", "better"], rows))
         if self.measured.by_sensitive:
             parts.append(Sentence(MISSING_COUNTS if self.missing_is_a_value else MISSING_DOES_NOT))
         if self.columns:
@@ -114,7 +136,8 @@ class TableAudit(Result):
                 [one.column, self.roles.get(one.column, ""), one.n_distinct, one.n_unique, one.n_missing]
                 for one in self.columns
             ]
-            title = "Columns by themselves: values that one row alone has single it out"
+            alone = "row" if self.unit is None else str(self.unit.role)
+            title = f"Columns by themselves: values that one {alone} alone has single it out"
             parts.append(Rows(["column", "role", "distinct", "unique", "missing"], listed, title))
         if self.together is not None:
             parts.append(Sentence(describe_comparison(self.together)))
@@ -134,7 +157,6 @@ def audit_table(
     asked: Requirements = NOTHING,
     *,
     against: Any = (),
-    person: str | None = None,
     rows: Any = None,
     against_rows: Any = (),
     in_order: bool = False,
@@ -146,7 +168,7 @@ def audit_table(
     """Measure a table in memory, and check what is asked of it."""
     if not table.quasi_identifiers:
         raise InputError.of("a quasi-identifier or more, as tk.Table(data, qi=['age'])", file=table.name)
-    asked = asked.of_columns(table.sensitive)
+    asked = asked.of_table(table)
     for column in asked.sensitive_columns():
         check_column(column, table.frame.columns, "a sensitive column", table.name)
     return audit_source(
@@ -156,7 +178,7 @@ def audit_table(
         asked,
         name=table.name,
         against=_listed(against),
-        matching=Matching(person, rows, _listed(against_rows), in_order),
+        matching=Matching(None, rows, _listed(against_rows), in_order),
         original=original.frame if isinstance(original, Table) else original,
         recipe=recipe,
         threshold=threshold,
@@ -185,6 +207,10 @@ def audit_source(
     """Measure a frame, a file or a table of an engine."""
     started = time.perf_counter()
     columns = list(dict.fromkeys([*sensitive, *asked.sensitive_columns()]))
+    unit = asked.unit
+    person = None if unit is None else unit.column
+    if against and matching.given() is None:
+        matching = replace(matching, person=person)
     by_file = quasi_identifiers_of_each([source, *against], attributes, engine=engine, reading=reading)
     attributes = by_file[0]
     trees = given_hierarchies(hierarchies, columns)
@@ -198,19 +224,26 @@ def audit_source(
             check_column(column, present, "a quasi-identifier", name)
         for column in columns:
             check_column(column, present, "a sensitive column", name)
-        listed = uniqueness_on(relation, present)
-    counts = count_classes(source, attributes, sensitive=columns, engine=engine, reading=own)
+        if unit is not None:
+            check_column(unit.column, present, f"a {unit.role}", name)
+        several: Text | None = None
+        if unit is None and isinstance(relation, LocalRelation):
+            found = repeated_people(relation.rows.head(MOST_LOOKED_AT).collect())
+            several = None if found is None else found.words
+        listed = uniqueness_on(relation, [column for column in present if column != person], person=person)
+    counts = count_classes(source, attributes, sensitive=columns, person=person, engine=engine, reading=own)
     everybody = None if asked.population is None else count_beside(asked.population, attributes, reading=reading)
     missing = asked.missing_is_a_value
     measured = audit(counts, population=everybody, hierarchies=trees, threshold=threshold, is_missing_a_value=missing)
-    whole = None if original is None else count_beside(original, attributes, reading=reading, sensitive=columns)
+    beside: dict[str, Any] = {"reading": reading, "sensitive": columns, "person": person}
+    whole = None if original is None else count_beside(original, attributes, **beside)
     stated = _stated(requirements_of(asked, trees, everybody), counts, whole) + _promised(recipe)
     together = compare_releases([source, *against], by_file, columns, matching, reading=reading)
     if together is not None and asked.k is not None:
         stated.append(check_together(together, asked.k))
     roles = dict.fromkeys(attributes, "quasi-identifier") | dict.fromkeys(columns, "sensitive")
     seconds = round(time.perf_counter() - started, 4)
-    return TableAudit(counts, measured, stated, listed, roles, missing, together, seconds, frame_kind)
+    return TableAudit(counts, measured, stated, listed, roles, missing, together, seconds, frame_kind, unit, several)
 
 
 def _listed(given: Any) -> list[Any]:
@@ -218,13 +251,24 @@ def _listed(given: Any) -> list[Any]:
     return list(given) if isinstance(given, (list, tuple)) else [given]
 
 
+def released_rows(original: Table, frame: pl.DataFrame, rows: pl.Series | None, name: str) -> Table:
+    """Return released rows in the roles of their original, beside the column that tells whose they are, if one does.
+
+    rows: the row of the original that each was, counted from 0.
+    """
+    unit = original.unit
+    if unit is not None and rows is not None:
+        frame = frame.with_columns(original.frame[unit.column].gather(rows))
+    roles = {name: role for name, role in original.roles.items() if name in frame.columns}
+    return Table(frame, roles=roles, name=name)
+
+
 def released_table(release: TableRelease) -> Table:
     """Return a release as a table with the roles of its original."""
-    frame, original = release.table, release.original
+    original = release.original
     if original is None:
         raise InputError.of("a release that is in this process")
-    roles = {name: role for name, role in original.roles.items() if name in frame.columns}
-    table = Table(frame, roles=roles, name="release")
+    table = released_rows(original, release.table, release.rows, "release")
     table.kind = release.frame_kind
     return table
 
@@ -243,7 +287,7 @@ def class_size_figure(counts: ClassCounts) -> Drawing | None:
 
 def rows_by_class_size(counts: ClassCounts) -> list[tuple[int, int, int]]:
     """Count rows by the size of their class in powers of two: least size, greatest size, rows."""
-    sizes = pl.DataFrame({"size": counts.sizes})
+    sizes = pl.DataFrame({"size": counts.people})
     power = (pl.col("size").log(2) + 1e-9).floor().cast(pl.Int64)
     grouped = sizes.group_by(power.alias("power")).agg(pl.col("size").sum().alias("rows")).sort("power")
     return [(2**p, 2 ** (p + 1) - 1, n) for p, n in grouped.iter_rows()]
@@ -322,10 +366,10 @@ def alone_in_population(counts: ClassCounts, population_size: int) -> dict[str, 
 
     A person of the population is in the file with chance n / N, so that n / N of those who are alone there are in it.
     """
-    alone = population_uniques(counts.sizes.tolist(), population_size)
+    alone = population_uniques(counts.people.tolist(), population_size)
     if alone is None or not counts.n_unique:
         return {"population": population_size, "alone": None, "share_alone": None}
-    in_file = alone * counts.n_rows / population_size
+    in_file = alone * int(counts.people.sum()) / population_size
     return {"population": population_size, "alone": alone, "share_alone": min(1.0, in_file / counts.n_unique)}
 
 

@@ -129,7 +129,7 @@ def compare_table(
     table: Table, request: ReleaseRequest, methods: Sequence[str | TableAnonymizer] | str | None = None
 ) -> MethodComparison:
     """Run methods on one table; all that generalize if none are named."""
-    asked = request.of_columns(table.sensitive)
+    asked = request.of_table(table)
     return compare_source(table.frame, known_of(table, asked), asked, methods, frame_kind=table.kind)
 
 
@@ -149,7 +149,9 @@ def compare_source(
     named = [methods] if isinstance(methods, str) else methods
     made = _methods(_usual(goal) if named is None else named)
     columns = list(trees.of_columns)
-    counts = count_classes(source, columns, sensitive=goal.sensitive, engine=engine, reading=known.reading)
+    counts = count_classes(
+        source, columns, sensitive=goal.sensitive, person=goal.person, engine=engine, reading=known.reading
+    )
     check_is_possible(counts.n_rows, asked, known.name)
     failed: list[CannotAnonymize] = []
     rows = _Rows(source, known, engine)
@@ -231,7 +233,7 @@ def _by_rows(rows: _Rows, _: ClassCounts, trees: Trees, goal: Goal) -> dict[str,
     if part_name(goal.loss) != "ncp":
         raise InputError.of("the loss ncp, which local recodings are measured by")
     known = list(rows.known.quasi_identifiers)
-    frame = rows.frame([*known, *goal.sensitive], part_name(goal.method))
+    frame = rows.frame([*known, *goal.sensitive, *goal.whose], part_name(goal.method))
     found = release_rows(frame, known, trees.of_columns, goal)
     return {
         "loss": found.loss and found.loss.value,

@@ -34,7 +34,7 @@ from tokumei.reports.dossier_pages import table_document
 from tokumei.reports.history_dossier import history_document
 from tokumei.reports.page import Document
 from tokumei.tasks.attack_table import ANYBODY, attack_table
-from tokumei.tasks.audit_table import NOTHING, audit_table
+from tokumei.tasks.audit_table import NOTHING, audit_table, released_rows
 from tokumei.tasks.measure_table import measure_table, profile
 from tokumei.tasks.request import Requirements
 from tokumei.tasks.run_steps import file_hash, without_times
@@ -179,7 +179,8 @@ def report_table(
     both = {"rows": rows, "in_order": in_order, "hierarchies": hierarchies, "reading": reading}
     facts = getattr(release, "facts", {})
     trees = hierarchies if asked.t_closeness else None
-    after = without_times(audit_table(given.table, asked, original=original, hierarchies=trees).to_dict())
+    released = released_rows(original, frame, given.rows, given.table.name)
+    after = without_times(audit_table(released, asked, original=original, hierarchies=trees).to_dict())
     after["requirements"] += [
         {"requirement": name, "value": score.value, "holds": True}
         for name, score in getattr(release, "promises", {}).items()

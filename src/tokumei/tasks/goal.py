@@ -12,7 +12,7 @@ from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.registry import part_name, part_options
 from tokumei.core.text import Text, counted
 from tokumei.data.files.reading import AS_IT_IS, Reading
-from tokumei.data.table import check_column
+from tokumei.data.table import Unit, check_column
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.connect import connect
 from tokumei.engines.count import count_beside, count_relation, most_classes
@@ -179,7 +179,21 @@ def goal_of(known: Known, method: TableAnonymizer, asked: ReleaseRequest, trees:
         weights={name: float(value) for name, value in asked.weights.items()},
         numeric=trees.numeric if known.numeric is None else list(known.numeric),
         preference=list(asked.prefer),
+        unit=_unit_of(known, asked),
     )
+
+
+def _unit_of(known: Known, asked: Requirements) -> Unit | None:
+    """Return who is protected; the column that tells it has no other role."""
+    unit = asked.unit
+    if unit is not None:
+        check_column(unit.column, known.columns, f"a {unit.role}", known.name)
+        roles = (("quasi-identifier", known.quasi_identifiers), ("sensitive", asked.sensitive_columns()))
+        for role, columns in roles:
+            if unit.column in columns:
+                expected = Text("one role a column, not {first} and {second}", first=role, second=unit.role)
+                raise InputError.of(expected, file=known.name, column=unit.column)
+    return unit
 
 
 def requirements_of(
@@ -280,10 +294,13 @@ def check_loss(method: TableAnonymizer, loss: Any) -> None:
         raise InputError.of("ncp, which methods that do not search levels are measured by", option="loss", value=loss)
 
 
-def check_is_possible(n_rows: int, asked: Requirements, name: str) -> None:
-    """Raise for what no release of so many rows can hold."""
+def check_is_possible(n_rows: int, asked: Requirements, name: str, n_people: int | None = None) -> None:
+    """Raise for what no release of so many rows, or of so many people, can hold."""
     if not n_rows:
         raise InputError.of("a table with a row or more", file=name, value="no rows")
+    if asked.unit is not None and asked.k is not None and n_people is not None and asked.k > n_people:
+        form = "k = {k:,} is more than the {n:,} {people} of the table: no class can hold it."
+        raise CannotAnonymize(Text(form, k=asked.k, n=n_people, people=asked.unit.plural))
     if asked.k is not None and asked.k > n_rows:
         raise CannotAnonymize(
             Text(

@@ -208,6 +208,9 @@ def harden_table(
     minutes: after so long the search ends with the best it found. The others are as for `tk.attack`.
     """
     started = time.monotonic()
+    if original.unit is not None:
+        expected = "a table whose every row is somebody else: labels are changed row by row; anonymize it anew instead"
+        raise InputError.of(expected, option=str(original.unit.role), value=original.unit.column)
     parts, moves = _checked(attacks, bound, changes, suppress, minutes)
     scene = threat_model_of(
         original,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +12,20 @@ import polars as pl
 
 from tokumei.core.progress import step
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
-from tokumei.core.text import counted
+from tokumei.core.text import Text, counted
 from tokumei.data.files.formats import scan_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame, kind_of
 from tokumei.data.table import Table
 from tokumei.inspection.column_facts import ColumnFacts, Separation, column_facts, separate
+from tokumei.inspection.repeated_people import RepeatedPeople, repeated_people
 from tokumei.inspection.roles import HierarchyChoice, Suggestion, suggest_hierarchy, suggest_role
 from tokumei.reports.figures import bar_figure
 from tokumei.reports.page import Page
 
-ROLES = ("identifier", "quasi-identifier", "sensitive", "other")
+ROLES = ("identifier", "quasi-identifier", "sensitive", "person", "household", "other")
+MOST_NAMED = 4
 SETS_LISTED = 12
-# Identifiers that several people share, such as a name, or that say nothing of who is who.
-SHARED_KINDS = ("person-name", "address", "free-text", "mixed", "unique-text", "coordinates", "plate")
-# Fewer rows than this for each of its values may be slips.
-LEAST_REPEATED = 1.5
 SUGGESTED = (
     "These roles are suggestions, made from headers and values: nothing was changed, and nothing is taken for granted. "
     "Look at each reason; whoever knows the data decides."
@@ -67,6 +65,7 @@ class Inspection(Result):
     n_rows: int
     columns: Mapping[str, InspectedColumn]
     separation: Separation
+    repeated: RepeatedPeople | None
     seconds: float
     frame_kind: str = "polars"
 
@@ -142,25 +141,12 @@ class Inspection(Result):
         several = self.several_rows_in_words()
         return [*parts, *([Sentence(several)] if several else []), Sentence(SUGGESTED)]
 
-    def several_rows_in_words(self) -> str | None:
+    def several_rows_in_words(self) -> Text | None:
         """Note that people seem to have several rows, where codes of people repeat; None where they do not.
 
         Classes count rows: five purchases of one person are no five people.
         """
-        codes = {
-            name: one.facts.n_distinct
-            for name, one in self.columns.items()
-            if one.suggestion.role == "identifier" and one.suggestion.kind not in SHARED_KINDS
-            if one.facts.n_distinct * LEAST_REPEATED <= self.n_rows - one.facts.n_missing
-        }
-        if not codes:
-            return None
-        name = max(codes, key=lambda one: codes[one])
-        return (
-            f"{name} has {codes[name]:,} different values in {self.n_rows:,} rows. If each is a person, people have "
-            "several rows, and k counts rows, not people: keep one row for each person or, if these are purchases or "
-            f"visits, take them as a history (tokumei job new --kind history --columns customer={name},date=…)."
-        )
+        return None if self.repeated is None else self.repeated.words
 
     def uniques_in_words(self) -> str:
         """Describe how many rows the smallest sets of columns single out."""
@@ -230,15 +216,24 @@ def inspect(data: Any, *, seed: int = 0, reading: Reading | None = None, **optio
         frame = data.frame
     else:
         frame = scan_frame(data, read).collect() if isinstance(data, (str, Path)) else as_frame(data)
-    columns = inspect_columns(frame)
+    columns, repeated = inspect_columns(frame)
     known = [one for one, found in columns.items() if found.suggestion.role == "quasi-identifier"]
     separation = separate(frame, known, seed=seed)
     seconds = round(time.perf_counter() - started, 4)
-    return Inspection(name, frame.height, columns, separation, seconds, kind_of(data))
+    return Inspection(name, frame.height, columns, separation, repeated, seconds, kind_of(data))
 
 
-def inspect_columns(frame: pl.DataFrame) -> dict[str, InspectedColumn]:
-    """Look at the columns alone, one by one: the quick half of `inspect`."""
+def _of_people(column: InspectedColumn, repeated: RepeatedPeople) -> InspectedColumn:
+    """Suggest that a column tells whose a row is."""
+    reason = Text("{n:,} different values in {m:,} rows", n=repeated.n_values, m=repeated.n_rows)
+    if repeated.traits:
+        names = ", ".join(repeated.traits[:MOST_NAMED])
+        reason = Text("{reason}, which do not differ in {names}", reason=reason, names=names)
+    return replace(column, suggestion=Suggestion(repeated.role, column.suggestion.kind, reason), hierarchy=None)
+
+
+def inspect_columns(frame: pl.DataFrame) -> tuple[dict[str, InspectedColumn], RepeatedPeople | None]:
+    """Look at the columns one by one, and for one that tells whose a row is: the quick half of `inspect`."""
     columns: dict[str, InspectedColumn] = {}
     with step("looking at columns", frame.width) as bar:
         for column in frame.get_columns():
@@ -246,4 +241,7 @@ def inspect_columns(frame: pl.DataFrame) -> dict[str, InspectedColumn]:
             role = suggest_role(facts)
             columns[column.name] = InspectedColumn(facts, role, suggest_hierarchy(facts, role))
             bar.advance()
-    return columns
+    repeated = repeated_people(frame, {name: one.suggestion.kind for name, one in columns.items()})
+    if repeated is not None:
+        columns[repeated.column] = _of_people(columns[repeated.column], repeated)
+    return columns, repeated

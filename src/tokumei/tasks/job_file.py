@@ -20,20 +20,28 @@ from tokumei.core.seeds import LARGEST_SEED
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import Reading
 from tokumei.data.files.toml import Section, Where, make_part, parse_toml, read_toml
-from tokumei.data.table import Table
+from tokumei.data.table import Role, Table
 from tokumei.hierarchies.files import read_hierarchy
 from tokumei.hierarchies.hierarchy import BUILDERS, Hierarchy
 from tokumei.measures.registry import HISTORY_UTILITIES, TABLE_UTILITIES
 from tokumei.methods.pipeline import pipeline_of
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.tasks.preparing import WAYS, Preparation, check_preparations, made_hierarchy, prepare
-from tokumei.tasks.request import OF_COLUMNS, OF_POPULATION, Kind, ReleaseRequest, Requirements, request_fields
+from tokumei.tasks.request import (
+    OF_COLUMNS,
+    OF_POPULATION,
+    Kind,
+    ReleaseRequest,
+    Requirements,
+    request_fields,
+    role_fields,
+)
 
 KINDS = ("table", "history")
 # What a folder of results has: the secrets, and the seed among them.
 SECRET = "secret"  # noqa: S105 - a folder.
 JOB, SEED = "job.toml", "seed.json"
-ROLES = ("identifier", "quasi-identifier", "sensitive", "other")
+ROLES = ("identifier", "quasi-identifier", "sensitive", "person", "household", "other")
 SECTIONS = (
     "job",
     "input",
@@ -141,12 +149,19 @@ class Job:
     def request(self, method: str, options: Mapping[str, Any], seed: int) -> ReleaseRequest:
         """Return what is asked of the release of a table by one of the methods."""
         output = {name: getattr(self, name) for name in IN_OUTPUT}
+        output |= {"person": self.column_with(Role.PERSON), "household": self.column_with(Role.HOUSEHOLD)}
         return ReleaseRequest(**self.requirements, **output, method=method, options=options, seed=seed)
+
+    def column_with(self, role: str) -> str | None:
+        """Return the one column of a role, if any."""
+        return next(iter(self.columns_with(role)), None)
 
     def promised(self) -> Requirements:
         """Return what every class of the release must hold, but for what is counted in a population without labels."""
-        own = {one.name for one in request_fields(Requirements)} - {"population", *OF_POPULATION}
-        return Requirements(**{name: value for name, value in self.requirements.items() if name in own})
+        fields = [*request_fields(Requirements), *role_fields(Requirements)]
+        own = {one.name for one in fields} - {"population", *OF_POPULATION}
+        whose = {"person": self.column_with(Role.PERSON), "household": self.column_with(Role.HOUSEHOLD)}
+        return Requirements(**{name: value for name, value in {**self.requirements, **whose}.items() if name in own})
 
 
 def _job(where: Where, found: Mapping[str, Any], folder: Path) -> Job:
@@ -217,6 +232,10 @@ def _roles(where: Where, found: Mapping[str, Any], kind: str) -> dict[str, str]:
         section.finish()
         return {}
     roles = {column: section.choice(column, ROLES) for column in section.found}
+    for role in (Role.PERSON, Role.HOUSEHOLD):
+        columns = [column for column, found in roles.items() if found == role]
+        if len(columns) > 1:
+            raise section.fault(f'one column that is a "{role}"', columns[1], role)
     if "quasi-identifier" not in roles.values():
         raise section.fault('a column that is a "quasi-identifier", or more')
     return roles
@@ -409,7 +428,8 @@ def table_of(job: Job, frame: pl.DataFrame | None = None) -> tuple[Table, dict[s
     frame = prepare(frame, job.preparations, job.file.name)
     frame = frame.select(name for name in frame.columns if name in used)
     qi, sensitive = job.columns_with("quasi-identifier"), job.columns_with("sensitive")
-    table = Table(frame, qi, sensitive, name=job.file.name)
+    whose: dict[str, Any] = {role: job.column_with(role) for role in (Role.PERSON, Role.HOUSEHOLD)}
+    table = Table(frame, qi, sensitive, **whose, name=job.file.name)
     made = {name: _hierarchy(job, table, name) for name in dict.fromkeys([*qi, *job.hierarchies]) if name in used}
     table.hierarchies = {name: hierarchy for name, (hierarchy, _said) in made.items()}
     return table, {name: said for name, (_hierarchy, said) in made.items() if said}

@@ -233,7 +233,7 @@ def _counted(values: pl.Series) -> dict[str | None, float]:
 
 MOST_VALUES, MOST_ROWS, MOST_GROUPS = 12, 20, 10
 # Names that no column of a file has.
-ROW, SIZE = "row \0", "size \0"
+ROW, SIZE, WHOSE = "row \0", "size \0", "whose \0"
 # A group as small as this share of all rows is a minority whose loss is told.
 SMALL_GROUP = 0.05
 
@@ -245,6 +245,9 @@ def profile(
 
     rows: the row of the original of each released row, counted from 0; None where no row is a person's.
     """
+    unit = original.unit
+    whose = None if unit is None else original.frame[unit.column]
+    theirs = None if whose is None or rows is None else whose.gather(rows)
     return {
         "columns": {
             name: {"before": _commonest(original.frame[name]), "after": _commonest(released[name])}
@@ -253,9 +256,9 @@ def profile(
         },
         "released": released.height,
         "left_out": None if rows is None else _left_out(original, rows),
-        "riskiest": [] if rows is None else _riskiest(original, released, rows),
-        "class_sizes": _class_sizes(original, released),
-        "population_uniques": population_size and _alone_among(original, released, population_size),
+        "riskiest": [] if rows is None else _riskiest(original, released, rows, theirs),
+        "class_sizes": _class_sizes(original, released, whose, theirs),
+        "population_uniques": population_size and _alone_among(original, released, population_size, whose, theirs),
     }
 
 
@@ -294,42 +297,60 @@ def _left_out(original: Table, rows: pl.Series) -> list[dict[str, Any]]:
     return pl.concat(found).sort(by, descending=[True, True, False], maintain_order=True).head(MOST_GROUPS).to_dicts()
 
 
-def _riskiest(original: Table, released: pl.DataFrame, rows: pl.Series) -> list[dict[str, Any]]:
+def _classes(frame: pl.DataFrame, known: Sequence[str], whose: pl.Series | None) -> pl.dataframe.group_by.GroupBy:
+    """Group rows by known columns, beside the column that tells whose they are, if any."""
+    told = frame.select(known)
+    return (told if whose is None else told.with_columns(whose.alias(WHOSE))).group_by(known)
+
+
+def _size(whose: pl.Series | None) -> pl.Expr:
+    """Return the size of a class: its rows, or the people whose rows they are."""
+    return (pl.len() if whose is None else pl.col(WHOSE).n_unique()).alias(SIZE)
+
+
+def _riskiest(
+    original: Table, released: pl.DataFrame, rows: pl.Series, whose: pl.Series | None
+) -> list[dict[str, Any]]:
     """Return the rows whose class in the release is smallest, by their number in the original, counted from 1."""
     known = [name for name in original.quasi_identifiers if name in released.columns]
     if not known or not released.height:
         return []
     numbered = released.select(known).with_columns((rows + 1).alias(ROW))
-    classes = numbered.group_by(known).agg(pl.len().alias(SIZE), pl.col(ROW))
+    sizes = _classes(released, known, whose).agg(_size(whose))
+    classes = numbered.group_by(known).agg(pl.col(ROW)).join(sizes, on=known, nulls_equal=True)
     # Of classes of one size the rows that come first, however many classes there are.
     sized = classes.filter(pl.col(SIZE) <= classes[SIZE].bottom_k(MOST_ROWS).max())
     least = sized.select(SIZE, ROW).explode(ROW).sort(SIZE, ROW).head(MOST_ROWS)
     return [{"row": row, "class": size, "risk": 1 / size} for size, row in least.iter_rows()]
 
 
-def _alone_among(original: Table, released: pl.DataFrame, population: int) -> dict[str, float | None]:
+def _alone_among(
+    original: Table, released: pl.DataFrame, population: int, whose: pl.Series | None, theirs: pl.Series | None
+) -> dict[str, float | None]:
     """Estimate how many of a population are alone by the columns of the original and of the release."""
     known = [name for name in original.quasi_identifiers if name in released.columns]
     found: dict[str, float | None] = {"n": population}
-    for side, frame in (("before", original.frame), ("after", released)):
-        sizes = frame.group_by(known).len(SIZE)[SIZE].to_list() if known else []
+    for side, frame, own in (("before", original.frame, whose), ("after", released, theirs)):
+        sizes = _classes(frame, known, own).agg(_size(own))[SIZE].to_list() if known else []
         estimate = population_uniques(sizes, population)
         found[side] = None if estimate is None else round(estimate)
     return found
 
 
-def _class_sizes(original: Table, released: pl.DataFrame) -> dict[str, dict[str, int]]:
+def _class_sizes(
+    original: Table, released: pl.DataFrame, whose: pl.Series | None, theirs: pl.Series | None
+) -> dict[str, dict[str, int]]:
     """Count rows by the size of their class before and after, in powers of two."""
     known = [name for name in original.quasi_identifiers if name in released.columns]
-    return {"before": _sizes(original.frame, known), "after": _sizes(released, known)}
+    return {"before": _sizes(original.frame, known, whose), "after": _sizes(released, known, theirs)}
 
 
-def _sizes(frame: pl.DataFrame, known: list[str]) -> dict[str, int]:
+def _sizes(frame: pl.DataFrame, known: list[str], whose: pl.Series | None) -> dict[str, int]:
     if not known or not frame.height:
         return {}
-    sizes = frame.group_by(known).len(SIZE)[SIZE]
-    power = (sizes.log(2) + 1e-9).floor().cast(pl.Int64)
-    grouped = pl.DataFrame({"power": power, "n": sizes}).group_by("power").agg(pl.col("n").sum()).sort("power")
+    found = _classes(frame, known, whose).agg(_size(whose), pl.len().alias(ROW))
+    power = (found[SIZE].log(2) + 1e-9).floor().cast(pl.Int64)
+    grouped = pl.DataFrame({"power": power, "n": found[ROW]}).group_by("power").agg(pl.col("n").sum()).sort("power")
     return {_size_label(p): n for p, n in grouped.iter_rows()}
 
 

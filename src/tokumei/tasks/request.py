@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, cast
 
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.text import Text, choice_of
+from tokumei.data.table import Unit
 
 if TYPE_CHECKING:
+    from tokumei.data.table import Table
     from tokumei.measures.losses import Loss
     from tokumei.measures.requirement import Requirement
     from tokumei.methods.registry import TableAnonymizer
@@ -45,6 +47,7 @@ class Kind(StrEnum):
     TEXT = "text"
     FILE = "a file"
     FLAG = "yes or no"
+    COLUMN = "a column"
     NAMES = "columns"
     WEIGHTS = "a number by column"
     LEVELS = "a number and its kind by column"
@@ -155,6 +158,24 @@ class Requirements:
         default=False,
         metadata=about(Kind.FLAG, "Count a missing value", "Let a missing sensitive value count as one more value."),
     )
+    person: str | None = field(
+        default=None,
+        metadata=about(
+            Kind.COLUMN,
+            "Whose a row is",
+            "The column that tells whose a row is, where people have several: k and all else is then of people.",
+            "COLUMN",
+        ),
+    )
+    household: str | None = field(
+        default=None,
+        metadata=about(
+            Kind.COLUMN,
+            "Whose household a row is of",
+            "The column that tells whose household a row is of: k and all else is then of households.",
+            "COLUMN",
+        ),
+    )
     requirements_given: Sequence[Requirement] = field(default=(), metadata=about(Kind.OBJECT))
 
     def __post_init__(self) -> None:
@@ -167,6 +188,19 @@ class Requirements:
         """Whether everybody has to be counted too."""
         return any(getattr(self, name) is not None for name in OF_POPULATION)
 
+    @property
+    def unit(self) -> Unit | None:
+        """Who is protected; None where every row is somebody else."""
+        return Unit.of(self.person, self.household)
+
+    def of_table(self, table: Table) -> Self:
+        """Return the same for a table whose roles tell the sensitive columns, and whose each row is."""
+        made = self.of_columns(table.sensitive)
+        unit = table.unit
+        if unit is None or self.unit is not None:
+            return made
+        return replace(made, household=unit.column) if unit.role == "household" else replace(made, person=unit.column)
+
     def of_columns(self, sensitive: Sequence[str]) -> Self:
         """Return the same with a column for each number: all sensitive ones for a number that names none."""
         named: dict[str, Any] = {}
@@ -178,6 +212,10 @@ class Requirements:
                     raise InputError.of(expected, option=name, value=given)
                 named[name] = dict.fromkeys(sensitive, given)
         return replace(self, **named)
+
+    def role_columns(self) -> list[str]:
+        """Return the columns that tell whose a row is."""
+        return [column for column in (self.person, self.household) if column is not None]
 
     def sensitive_columns(self) -> list[str]:
         """Return the columns that the requirements name, without making them."""
@@ -282,8 +320,13 @@ class ReleaseRequest(Requirements):
 
 
 def request_fields(kind: type[Requirements]) -> list[Field[Any]]:
-    """Return the fields of a request that can be written at any door."""
-    return [one for one in fields(kind) if one.metadata["kind"] != Kind.OBJECT]
+    """Return the fields of a request that can be written at any door; columns in a role stand with the other roles."""
+    return [one for one in fields(kind) if one.metadata["kind"] not in (Kind.OBJECT, Kind.COLUMN)]
+
+
+def role_fields(kind: type[Requirements]) -> list[Field[Any]]:
+    """Return the fields of a request that name the column in a role."""
+    return [one for one in fields(kind) if one.metadata["kind"] == Kind.COLUMN]
 
 
 # The requirements that everybody is counted for, the fields that name a file, and the requirements that name columns.

@@ -29,12 +29,13 @@ from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.strict import read_rows
 from tokumei.data.history import History
 from tokumei.data.table import Table
+from tokumei.inspection.repeated_people import repeated_people
 from tokumei.methods.recipes import read_recipe
 from tokumei.tasks.anonymize_history import anonymize_history
 from tokumei.tasks.anonymize_table import anonymize_table
 from tokumei.tasks.attack_history import attack_history
 from tokumei.tasks.attack_table import ANYBODY, attack_release, attack_table, method_of_recipe
-from tokumei.tasks.audit_table import audit_table
+from tokumei.tasks.audit_table import audit_table, released_rows
 from tokumei.tasks.histories import HistoryRelease
 from tokumei.tasks.job_file import PIPELINE, Job, check_columns, table_of
 from tokumei.tasks.measure_history import measure_history
@@ -265,7 +266,12 @@ class TableWork:
     @cached_property
     def table(self) -> Table:
         """The original, without its identifiers and what has no role."""
-        return table_of(self.job)[0]
+        return table_of(self.job, self.original)[0]
+
+    @cached_property
+    def original(self) -> pl.DataFrame:
+        """The file as it was read."""
+        return read_frame(self.job.file, self.job.reading)
 
     @cached_property
     def released(self) -> pl.DataFrame:
@@ -325,12 +331,13 @@ class TableWork:
         return folder / f"release{self.suffix}", folder / "recipe.json", folder / "rows.txt"
 
     def _audit_before(self) -> dict[str, Any]:
-        return dict(without_times(audit_table(self.table).to_dict()))
+        found = dict(without_times(audit_table(self.table).to_dict()))
+        several = None if self.table.unit is not None else repeated_people(self.original)
+        return found if several is None else {**found, "several_rows": to_json(several.words)}
 
     def _audit_after(self) -> dict[str, Any]:
-        frame = self.released
-        roles = {name: role for name, role in self.table.roles.items() if name in frame.columns}
-        released = Table(frame, roles=roles, name=str(self.release.name))
+        rows = None if self.row_numbers is None else self.row_numbers - 1
+        released = released_rows(self.table, self.released, rows, str(self.release.name))
         trees = self.table.hierarchies or {}
         known = {name: trees[name] for name in self.table.sensitive if name in trees}
         audited = audit_table(released, self.job.promised(), original=self.table, hierarchies=known or None)

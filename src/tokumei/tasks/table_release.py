@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +30,15 @@ from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
 from tokumei.data.table import Table
 from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.count import count_relation
 from tokumei.engines.engine import Relation
 from tokumei.engines.local import LocalRelation
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.tasks.preparing import given_hierarchies, is_of_dates, is_of_numbers, made_hierarchy, told_of_made
 
 SINGLED = "of its values are one customer's alone"
+ROWS_ALONE = "rows are singled out by it"
+ONE_PERSONS = "of its values are one person's alone"
 # A name that no column of a file has.
 CUSTOMER = "customer \0"
 # A column may single out a few rows by chance; more are an identifier in all but name.
@@ -105,8 +108,14 @@ def _uniqueness(column: str, counted: pl.LazyFrame) -> ColumnUniqueness:
     return ColumnUniqueness(column, is_free_text=is_text, **{name: int(n or 0) for name, n in row.items()})
 
 
-def uniqueness_on(relation: Relation, columns: Sequence[str]) -> list[ColumnUniqueness]:
-    """Count the same where the rows are: here, or on their engine, in a pass for each column."""
+def uniqueness_on(relation: Relation, columns: Sequence[str], *, person: str | None = None) -> list[ColumnUniqueness]:
+    """Count the same where the rows are: here, or on their engine, in a pass for each column.
+
+    person: the column that tells whose a row is, where a value of a single person is unique in however many rows.
+    """
+    if person is not None:
+        of_rows = uniqueness_on(relation, columns)
+        return [replace(one, n_unique=_n_of_one_person(relation, one.column, person)) for one in of_rows]
     if isinstance(relation, LocalRelation):
         return uniqueness(relation.rows, columns)
     found = []
@@ -118,14 +127,18 @@ def uniqueness_on(relation: Relation, columns: Sequence[str]) -> list[ColumnUniq
     return found
 
 
+def _n_of_one_person(relation: Relation, column: str, person: str) -> int:
+    """Count the values of a column that a single person has."""
+    counts = count_relation(relation, [column], person=person)
+    return int(((counts.people == 1) & counts.values()[column].is_not_null().to_numpy()).sum())
+
+
 def check_carried(history: History) -> None:
     """Refuse to carry columns of a history by which customers are singled out, or that are free text."""
     if history.carried is None:
         return
-    # A customer's own value singles out the customer in however many rows it stands.
     by_customer = history.carried.with_columns(history.frame["customer"].alias(CUSTOMER)).lazy()
-    for column in history.carried.columns:
-        check_kept(by_customer.unique([CUSTOMER, column]), [column], history.name, what=SINGLED, option="--carry")
+    check_kept(by_customer, history.carried.columns, history.name, person=CUSTOMER, what=SINGLED, option="--carry")
 
 
 def check_kept(
@@ -133,18 +146,24 @@ def check_kept(
     columns: Sequence[str],
     name: str,
     *,
-    what: str = "rows are singled out by it",
+    person: str | None = None,
+    what: str = ROWS_ALONE,
     option: str = "--keep",
 ) -> None:
-    """Refuse to release columns unchanged that single people out, or that are free text."""
-    refuse_singling(uniqueness(rows, columns), name, what=what, option=option)
+    """Refuse to release columns unchanged that single people out, or that are free text.
+
+    person: the column that tells whose a row is; a person's own value singles them out in however many rows it stands.
+    """
+    for column in columns:
+        each = rows if person is None else rows.unique([person, column])
+        refuse_singling(uniqueness(each, [column]), name, what=what, option=option)
 
 
 def refuse_singling(
     found: Sequence[ColumnUniqueness],
     name: str,
     *,
-    what: str = "rows are singled out by it",
+    what: str = ROWS_ALONE,
     option: str = "--keep",
 ) -> None:
     """Refuse columns of which more than a few values are unique, or that are free text."""

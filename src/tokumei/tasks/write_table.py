@@ -47,7 +47,14 @@ from tokumei.tasks.goal import (
 )
 from tokumei.tasks.long_work import TablePlan, plan_table, resumable
 from tokumei.tasks.request import ReleaseRequest
-from tokumei.tasks.table_release import TableRelease, refuse_singling, uniqueness_of, uniqueness_on
+from tokumei.tasks.table_release import (
+    ONE_PERSONS,
+    ROWS_ALONE,
+    TableRelease,
+    refuse_singling,
+    uniqueness_of,
+    uniqueness_on,
+)
 
 log = logging.getLogger("tokumei.notes")
 # More cells than these, of about twenty bytes each in memory, or more bytes of text, are read as a stream.
@@ -70,7 +77,7 @@ def anonymize_to_files(
     beside: where the release will be; long work is kept there, for the same call to go on with.
     """
     method, _ = method_of(request)
-    needed = [*qi, *request.sensitive_columns(), *request.keep]
+    needed = [*qi, *request.sensitive_columns(), *request.keep, *request.role_columns()]
     # Which row of the file each released one was is known in memory alone, and so is an order that comes again.
     is_plain = "rows" not in drafts and request.seed is None and not request.reproducible
     if engine == "local" and not (is_plain and _streams(source, needed, reading, method)):
@@ -197,7 +204,7 @@ def _write(
     _check_kept_kinds(source, keep, **where)
     with step("counting"):
         along = None
-        if not asked.keep_order and not isinstance(made, Perturber):
+        if not asked.keep_order and not isinstance(made, Perturber) and asked.unit is None:
             along = count_along(source, qi, [*asked.sensitive_columns(), *keep], **where)
         found: dict[str, Any] = {"hierarchies": asked.hierarchies, "numeric": asked.numeric, **where}
         counts: ClassCounts | None = None
@@ -216,15 +223,15 @@ def _write(
         check_is_possible(counts.n_rows, request, source)
     for column in keep:
         check_column(column, known.columns, "a column to keep", source)
+    trees = trees_of(known, made, asked)
+    goal = goal_of(known, made, asked, trees)
     if keep and not asked.keep_anyway:
         if along is None:
             with connect(engine) as opened:
-                told = uniqueness_on(opened.open(source, reading), keep)
+                told = uniqueness_on(opened.open(source, reading), keep, person=goal.person)
         else:
             told = uniqueness_of(along, keep)
-        refuse_singling(told, source)
-    trees = trees_of(known, made, asked)
-    goal = goal_of(known, made, asked, trees)
+        refuse_singling(told, source, what=ROWS_ALONE if goal.unit is None else ONE_PERSONS)
     there = released_columns(known.columns, qi, goal, keep)
     if counts is None:
         return _finished(

@@ -30,7 +30,10 @@ from tokumei.attacks.candidates import (
     classes_of,
     control_people,
     drawn_success,
+    n_of_person_fitting,
     n_own_fitting,
+    of_any_row,
+    of_each_person,
     own_records,
     share_of,
     share_score,
@@ -54,7 +57,8 @@ class RecordLinkage:
     `success` is the share whose record is drawn among those that fit; its expectation is at most 1/k if k-anonymity
     holds for what is known. Baseline: drawing any record. The control is the share of people outside the release whom
     exactly one record fits: it says how often being certain is a mistake. This is the prosecutor of El Emam and
-    Dankar (2008).
+    Dankar (2008). Of people who have several rows a row is known, and every record of theirs is one that is sought:
+    `certain` is the share of people of whom some row fits records of their own alone, `success` the mean over rows.
 
     Example: of (f, 31), (f, 31), (m, 35) and (m, 38) the release is (f, 30-34), (f, 30-34), (m, *), (m, 38). Both women
     fit two records, the man of 35 fits (m, *) alone, the man of 38 fits both men's: `certain` is 1/4, and a guess is
@@ -68,16 +72,16 @@ class RecordLinkage:
         table = threat_model.published.table
         records = CandidateRecords.of(threat_model, table.frame, table.name)
         n_fitting, n_own = _fitting(threat_model, seed)
-        is_certain = (n_fitting == 1) & (n_own == 1)
-        chances = n_own / np.maximum(n_fitting, 1)
+        is_certain = of_any_row(threat_model, _only_own(threat_model, n_fitting, n_own))
+        chances = of_each_person(threat_model, n_own / np.maximum(n_fitting, 1))
         others = control_people(threat_model, seed)
         control = None
         if others is not None:
             control = share_of(Candidates(others, records).counts()[others.class_of] == 1)
         _, own = own_records(threat_model.published, threat_model.targets, threat_model.original.n_rows)
         # A person may have several records; nearly always it is one.
-        blind = len(own) / len(n_own) / table.n_rows
-        n_lost = int((n_own == 0).sum())
+        blind = len(own) / len(chances) / table.n_rows
+        n_lost = int((of_each_person(threat_model, n_own.astype(np.float64)) == 0).sum())
         fitting = {"fewest_fitting": int(n_fitting.min()), "without_fitting_own": n_lost}
         return {
             "certain": share_score("certain", int(is_certain.sum()), len(is_certain), blind, control),
@@ -86,17 +90,24 @@ class RecordLinkage:
 
     def risks(self, threat_model: ThreatModel, *, seed: int) -> Bools:
         """Whether exactly one record fits each target, and it is theirs."""
-        n_fitting, n_own = _fitting(threat_model, seed)
-        found: Bools = (n_fitting == 1) & (n_own == 1)
-        return found
+        return _only_own(threat_model, *_fitting(threat_model, seed))
+
+
+def _only_own(threat_model: ThreatModel, n_fitting: Ints, n_own: Ints) -> Bools:
+    """Return for each target whether the one record that fits, or every one of several, is theirs."""
+    is_own: Bools = (n_own > 0) & (n_fitting == n_own)
+    return is_own if threat_model.person_of is not None else is_own & (n_fitting == 1)
 
 
 def _fitting(threat_model: ThreatModel, seed: int) -> tuple[Ints, Ints]:
     """Count for each target the records that fit, and their own among them."""
     table = threat_model.published.table
     people, records = target_people(threat_model, seed), CandidateRecords.of(threat_model, table.frame, table.name)
+    n_fitting = Candidates(people, records).counts()[people.class_of]
+    if threat_model.person_of is not None:
+        return n_fitting, n_of_person_fitting(threat_model, threat_model.person_of, people, records)
     owners, own = own_records(threat_model.published, threat_model.targets, threat_model.original.n_rows)
-    return Candidates(people, records).counts()[people.class_of], n_own_fitting(people, records, owners, own)
+    return n_fitting, n_own_fitting(people, records, owners, own)
 
 
 # Chances are sums of shares, which rounding may leave a hair off.
@@ -210,9 +221,11 @@ class Homogeneity:
         released, people = SensitiveRecords.of(threat_model, column), target_people(threat_model, seed)
         values = target_values(threat_model, column)
         inferred = infer(released, people, values)
-        blind = float(blind_chances(released, values).mean())
-        certain = share_score("certain", int(inferred.is_certain.sum()), len(values), inputs={"sensitive": column})
-        success = drawn_success("success", inferred.chances, blind, purpose="homogeneity", seed=seed)
+        blind = float(of_each_person(threat_model, blind_chances(released, values)).mean())
+        is_certain = of_any_row(threat_model, inferred.is_certain)
+        chances = of_each_person(threat_model, inferred.chances)
+        certain = share_score("certain", int(is_certain.sum()), len(is_certain), inputs={"sensitive": column})
+        success = drawn_success("success", chances, blind, purpose="homogeneity", seed=seed)
         others = control_people(threat_model, seed)
         if others is not None and threat_model.control is not None:
             theirs = infer(released, others, true_values(threat_model, column, threat_model.control, "control"))
@@ -266,12 +279,14 @@ class BackgroundKnowledge:
         inferred = infer_excluding(released, people, values, self.excludes, purpose="background-knowledge", seed=seed)
         n_open, is_possible = n_open_values(released, people, values)
         # The own value must be among those that fit, else ruling out the others leaves nothing.
-        at_worst = float(((n_open <= self.excludes + 1) & is_possible).mean())
-        blind = float(blind_chances(released, values).mean())
+        at_worst = float(of_any_row(threat_model, (n_open <= self.excludes + 1) & is_possible).mean())
+        blind = float(of_each_person(threat_model, blind_chances(released, values)).mean())
+        is_certain = of_any_row(threat_model, inferred.is_certain)
+        chances = of_each_person(threat_model, inferred.chances)
         inputs = {"sensitive": column, "at_worst": at_worst}
         return {
-            "certain": share_score("certain", int(inferred.is_certain.sum()), len(values), inputs=inputs),
-            "success": drawn_success("success", inferred.chances, blind, purpose="background-knowledge", seed=seed),
+            "certain": share_score("certain", int(is_certain.sum()), len(is_certain), inputs=inputs),
+            "success": drawn_success("success", chances, blind, purpose="background-knowledge", seed=seed),
         }
 
     def risks(self, threat_model: ThreatModel, *, seed: int) -> Bools:

@@ -40,8 +40,8 @@ class KAnonymity:
             raise InputError.of("at least 1", option="k", value=self.k)
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Whether each class has k rows."""
-        return counts.sizes >= self.k
+        """Whether each class has k rows, or people."""
+        return counts.people >= self.k
 
     def measure(self, counts: ClassCounts) -> Score:
         """Return the size of the smallest class."""
@@ -69,8 +69,8 @@ class Uniques:
             raise InputError.of("a number of records", option="n_suppressed", value=self.n_suppressed)
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Whether each class has more than one row."""
-        return counts.sizes > 1
+        """Whether each class has more than one row, or person."""
+        return counts.people > 1
 
     def measure(self, counts: ClassCounts) -> Score:
         """Return the share of unique records."""

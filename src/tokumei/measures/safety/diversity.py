@@ -249,9 +249,9 @@ class AlphaK:
         return SensitiveValues.of(counts, self.sensitive, is_missing_a_value=self.is_missing_a_value)
 
     def holds_in(self, counts: ClassCounts) -> Holds:
-        """Whether each class has k rows and no value a share of more than α."""
+        """Whether each class has k rows, or people, and no value a share of more than α."""
         is_spread: Holds = self.achieved(self.values_in(counts)) <= self.alpha + ROUNDING
-        return np.logical_and(is_spread, counts.sizes >= self.k)
+        return np.logical_and(is_spread, counts.people >= self.k)
 
     def measure(self, counts: ClassCounts) -> Score:
         """Return the largest share of a value in a class."""
@@ -259,7 +259,9 @@ class AlphaK:
 
     def achieved(self, values: SensitiveValues) -> Numbers:
         """Return the share of the most frequent value of each class."""
-        return values.in_all(values.largest / values.totals)
+        # A person may have several values, and so counts once among those of the class.
+        of = values.totals if values.holders is None else values.holders[values.class_of[values.starts]]
+        return values.in_all(values.largest / of)
 
     def score(self, values: SensitiveValues, k: int) -> Score:
         """Return the largest share of a value in a class, from known values and the size of the smallest class."""

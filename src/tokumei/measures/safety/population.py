@@ -44,7 +44,7 @@ class PopulationMatch:
         size_of_group[theirs] = everyone.sizes
         found = size_of_group[own]
         _check_holds_everyone(counts, found)
-        return cls(counts.sizes, found, everyone.n_classes - counts.n_classes)
+        return cls(counts.people, found, everyone.n_classes - counts.n_classes)
 
 
 def recoded_population(population: ClassCounts, recodings: Iterable[Recoding]) -> ClassCounts:
@@ -66,9 +66,9 @@ def _indices(mine: pl.Series, theirs: pl.Series) -> Codes:
 
 
 def _check_holds_everyone(counts: ClassCounts, population_sizes: npt.NDArray[np.int64]) -> None:
-    for lacking in np.flatnonzero(population_sizes < counts.sizes)[:1]:
+    for lacking in np.flatnonzero(population_sizes < counts.people)[:1]:
         values = [domain[int(code)] for domain, code in zip(counts.domains, counts.codes[:, lacking], strict=True)]
-        n_released, n_there = int(counts.sizes[lacking]), int(population_sizes[lacking])
+        n_released, n_there = int(counts.people[lacking]), int(population_sizes[lacking])
         expected = f"a population that holds everyone in the release: {n_released} rows of a class, not {n_there}"
         raise InputError.of(
             expected, column=", ".join(counts.columns), value=", ".join("" if v is None else str(v) for v in values)

@@ -115,7 +115,7 @@ class ProsecutorRisk:
 
     def holds_in(self, counts: ClassCounts) -> Holds:
         """Whether the risk of the records of each class is at most the threshold."""
-        return is_within(counts.sizes, self.threshold)
+        return is_within(counts.people, self.threshold)
 
     def measure(self, counts: ClassCounts) -> Score:
         """Return the largest risk of a record."""
@@ -123,7 +123,7 @@ class ProsecutorRisk:
 
     def profile(self, counts: ClassCounts) -> RiskProfile:
         """Return least, mean and largest risk and the share of records above the threshold."""
-        return RiskProfile.of(counts.sizes, counts.sizes, threshold=self.threshold, n_suppressed=self.n_suppressed)
+        return RiskProfile.of(counts.people, counts.people, threshold=self.threshold, n_suppressed=self.n_suppressed)
 
 
 # Compared by identity, since counts are arrays.
@@ -218,7 +218,7 @@ class MarketerRisk:
     def measure(self, counts: ClassCounts) -> Score:
         """Return the expected share of records found again."""
         if self.population is None:
-            return self.score(PopulationMatch(counts.sizes, counts.sizes, 0))
+            return self.score(PopulationMatch(counts.people, counts.people, 0))
         return self.score(PopulationMatch.of(counts, self.population))
 
     def score(self, match: PopulationMatch) -> Score:
@@ -266,11 +266,11 @@ class BreachRisk:
 
     def holds_in(self, counts: ClassCounts) -> Holds:
         """Whether the risk of the records of each class is at most the threshold."""
-        return is_within(counts.sizes, self.threshold / self.chance)
+        return is_within(counts.people, self.threshold / self.chance)
 
     def measure(self, counts: ClassCounts) -> Score:
         """Return the largest risk of a record."""
-        found = RiskProfile.of(counts.sizes, counts.sizes, threshold=self.threshold / self.chance)
+        found = RiskProfile.of(counts.people, counts.people, threshold=self.threshold / self.chance)
         return Score("breach-risk", self.chance * found.largest, best=0, worst=1)
 
 

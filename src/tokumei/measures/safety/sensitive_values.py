@@ -35,6 +35,8 @@ class SensitiveValues:
     value_of: Codes
     counts: Counts
     reference: Numbers
+    # How many people of each class have a value, where people are counted: one may have several.
+    holders: Counts | None = None
 
     @classmethod
     def of(
@@ -54,8 +56,9 @@ class SensitiveValues:
             domain = domain.drop_nulls()
             is_known = value_of < len(domain)
             class_of, value_of, pairs = class_of[is_known], value_of[is_known], pairs[is_known]
+        n_counted = len(domain)
         if reference is None:
-            totals = np.bincount(value_of, pairs, len(domain))
+            totals = counts.histograms[column].totals()[: len(domain)]
             shares = totals / max(1.0, totals.sum())
         else:
             known = {value: share for value, share in reference.items() if is_missing_a_value or value is not None}
@@ -64,7 +67,8 @@ class SensitiveValues:
             if (np.diff(indices) < 0).any():
                 order = np.lexsort((value_of, class_of))
                 class_of, value_of, pairs = class_of[order], value_of[order], pairs[order]
-        return cls(counts.n_classes, domain, class_of, value_of, pairs, shares)
+        holders = counts.histograms[column].holders(counts.n_classes, n_counted)
+        return cls(counts.n_classes, domain, class_of, value_of, pairs, shares, holders)
 
     @cached_property
     def starts(self) -> Indices:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,13 +10,13 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.engines.class_counts import ClassCounts, Histogram, read_as
+from tokumei.engines.class_counts import PERSON, ClassCounts, Histogram, read_as
 from tokumei.engines.grouping import group_rows
 from tokumei.hierarchies.hierarchy import Hierarchy, Level
 from tokumei.hierarchies.leaves import leaf_texts, numbers_of, read_number
 from tokumei.measures.requirement import Requirement, population_of, with_population
 from tokumei.methods.local.grid import Grid
-from tokumei.methods.local.task import Codes, Ints, LocalAttribute, LocalTask, counts_of_groups, histogram_of_groups
+from tokumei.methods.local.task import Codes, Ints, LocalAttribute, LocalTask, counts_of_groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,19 +33,28 @@ def encode_rows(
     requirements: Sequence[Requirement],
     *,
     sensitive: Sequence[str] = (),
+    person: str | None = None,
     numeric: Sequence[str] = (),
     suppression: float = 0.0,
     weights: Mapping[str, float] | None = None,
 ) -> EncodedRows:
     """Make the task of a frame; a value that its hierarchy does not hold is an InputError."""
+    whose = None if person is None else frame[person]
+
+    def histogram(name: str, class_of: Ints, n_classes: int) -> Histogram:
+        if whose is not None and name == PERSON:
+            return Histogram.of_rows(class_of, n_classes, whose)
+        return Histogram.of_rows(class_of, n_classes, frame[name], whose)
+
     given = _Given(
         frame.height,
         lambda name: frame[name],
         lambda tree: _leaf_codes(tree, frame[tree.attribute]),
         None,
-        lambda name, class_of, n_classes: _histogram(class_of, frame[name], n_classes),
+        histogram,
     )
-    return _encoded(given, hierarchies, requirements, sensitive, numeric, suppression, weights)
+    counted = [*sensitive, *([] if person is None else [PERSON])]
+    return _encoded(given, hierarchies, requirements, counted, numeric, suppression, weights)
 
 
 def encode_classes(
@@ -79,7 +87,7 @@ def encode_classes(
         counts.domain,
         leaves,
         counts.sizes,
-        lambda name, class_of, n_classes: histogram_of_groups(counts.histograms[name], class_of, n_classes),
+        lambda name, class_of, n_classes: counts.histograms[name].in_groups(class_of, n_classes),
     )
     encoded = _encoded(given, hierarchies, requirements, list(counts.histograms), numeric, suppression, weights)
     attributes = tuple(replace(one, grid=(grids or {}).get(one.name)) for one in encoded.task.attributes)
@@ -155,8 +163,7 @@ def _encoded(
         {name: given.histogram(name, class_of, len(sizes)) for name in sensitive},
     )
     told = _with_population_sizes(requirements, people, group_of[given.n :], len(sizes))
-    n_may_suppress = math.floor(suppression * int(sizes.sum()) + 1e-9)
-    return EncodedRows(LocalTask(attributes, counts, told, n_may_suppress, weights), class_of)
+    return EncodedRows(LocalTask(attributes, counts, told, counts.most_left_out(suppression), weights), class_of)
 
 
 def _in_order(tree: Hierarchy) -> Hierarchy:
@@ -187,16 +194,6 @@ def _leaf_codes(tree: Hierarchy, values: pl.Series) -> Codes:
     table = pl.DataFrame({"value": domain, "code": pl.Series(codes, dtype=pl.Int32)})
     found = pl.DataFrame({"value": values}).join(table, on="value", how="left", nulls_equal=True, maintain_order="left")
     return found["code"].to_numpy()
-
-
-def _histogram(class_of: Ints, values: pl.Series, n_classes: int) -> Histogram:
-    domain = values.unique().sort(nulls_last=True)
-    table = pl.DataFrame({"value": domain, "code": np.arange(len(domain), dtype=np.int32)})
-    asked = pl.DataFrame({"value": values})
-    codes = asked.join(table, on="value", how="left", nulls_equal=True, maintain_order="left")["code"].to_numpy()
-    pairs = group_rows([class_of.astype(np.int32), codes], [n_classes, len(domain)], len(codes))
-    first = pairs.a_row_of
-    return Histogram(domain, class_of[first], codes[first], pairs.sums(np.ones(len(codes), np.int64)))
 
 
 def _with_population_sizes(

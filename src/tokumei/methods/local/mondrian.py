@@ -35,6 +35,8 @@ def check_safe(task: LocalTask) -> None:
     """Refuse rows left out, requirements without a known worst part, and missing values that do not count."""
     if task.n_may_suppress:
         raise InputError.of("0 with safe cuts, which leave nobody out", option="suppress", value=task.n_may_suppress)
+    if task.counts_people:
+        raise InputError.of("checked, where people have several rows", option="cuts", value="safe")
     for one in task.requirements:
         if type(one) is KAnonymity:
             continue

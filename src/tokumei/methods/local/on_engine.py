@@ -43,7 +43,7 @@ from tokumei.methods.local.grid import Grid
 from tokumei.methods.local.mondrian import SafeSplitting
 from tokumei.methods.local.splitting import Splitting, first_cut
 from tokumei.methods.local.task import Ranges, column_weights
-from tokumei.methods.recipes import Goal, against_original, check_classes, released_columns
+from tokumei.methods.recipes import Goal, against_original, check_classes, counted_as_decided, released_columns
 from tokumei.methods.registry import LocalRecoder
 from tokumei.methods.rows import Regrouping, RowOutcome, check_is_used, regroup, row_recipe, whole_trees
 from tokumei.methods.search.problem import check_asked
@@ -142,7 +142,7 @@ def write_regrouped(
     """
     method, columns = _asked(column_names(source, **reading), quasi_identifiers, goal, keep)
     with step("counting"):
-        counts = with_histograms(source, counts, goal.sensitive, along=along, **reading)
+        counts = with_histograms(source, counts, goal.sensitive, person=goal.person, along=along, **reading)
     with step(f"anonymizing by {part_name(method)}"):
         found = _decided(method, counts, hierarchies, goal, seed or 0)
     kept = found.kept()
@@ -154,10 +154,17 @@ def write_regrouped(
         plan["counts"] = counts if along is None else along
         write_recoded(source, [], draft, **plan, **reading)
         written = _counted_again(draft, source, quasi_identifiers, goal, counts.n_rows, found.n_suppressed)
+        if goal.unit is not None:
+            written = counted_as_decided(written, goal, _released_counts(found, counts))
         check_classes(written, found.checked)
     recipe = row_recipe(goal, quasi_identifiers, hierarchies, keep, seed or 0)
     return RowOutcome(
-        recipe=recipe, checked=found.checked, n_suppressed=found.n_suppressed, counts=written, loss=found.loss
+        recipe=recipe,
+        checked=found.checked,
+        n_suppressed=found.n_suppressed,
+        n_people=counts.n_people,
+        counts=written,
+        loss=found.loss,
     )
 
 
@@ -186,6 +193,9 @@ def write_in_parts(
     with connect(engine) as opened:
         relation = opened.open(source, reading)
         method, columns = _asked(list(relation.schema), quasi_identifiers, goal, keep)
+        if goal.unit is not None:
+            expected = "fewer combinations of values, which fit into memory together, where people have several rows"
+            raise InputError.of(expected, option=str(goal.unit.role), value=goal.unit.column)
         # The shares of sensitive values in the original are those of all parts together.
         whole = count_relation(relation, list(quasi_identifiers[:1]), sensitive=goal.sensitive)
         asked = against_original(goal.requirements, whole)
@@ -284,14 +294,4 @@ def _released_counts(found: Regrouping, counts: ClassCounts) -> ClassCounts:
     kept = found.kept()
     taken = counts.taken(~found.recoding.is_suppressed[found.encoded.class_of])
     labels = found.labels(kept)
-    released = ClassCounts.of_groups(counts.columns, _numbered([*labels, pl.Series(taken.sizes)]))
-    for name, one in taken.histograms.items():
-        cells = [label.gather(one.class_of) for label in labels]
-        pairs = _numbered([*cells, one.values.gather(one.value_of), pl.Series(one.counts)])
-        released = released.with_histogram(name, ClassCounts.of_groups([*counts.columns, name], pairs))
-    return released
-
-
-def _numbered(columns: Sequence[pl.Series]) -> pl.DataFrame:
-    # A column may have any name, that of the sizes too.
-    return pl.DataFrame([one.alias(str(index)) for index, one in enumerate(columns)])
+    return taken.labelled(labels)

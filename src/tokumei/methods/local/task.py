@@ -13,8 +13,7 @@ import polars as pl
 
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.text import Text
-from tokumei.engines.class_counts import ClassCounts, Histogram
-from tokumei.engines.grouping import group_rows
+from tokumei.engines.class_counts import PERSON, ClassCounts, Histogram
 from tokumei.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.measures.requirement import Requirement, population_of, with_population
 from tokumei.measures.safety.class_sizes import KAnonymity
@@ -119,8 +118,13 @@ class LocalTask:
 
     @cached_property
     def is_only_k(self) -> bool:
-        """Whether nothing but k-anonymity is asked for, so that sizes tell all."""
-        return all(type(one) is KAnonymity for one in self.requirements)
+        """Whether nothing but k-anonymity of rows is asked for, so that sizes tell all."""
+        return not self.counts_people and all(type(one) is KAnonymity for one in self.requirements)
+
+    @cached_property
+    def counts_people(self) -> bool:
+        """Whether it is known whose each row is, so that a class of k rows may have fewer than k people."""
+        return PERSON in self.counts.histograms
 
     @cached_property
     def column_weights(self) -> Floats:
@@ -157,7 +161,7 @@ class LocalTask:
         index[asked] = np.arange(len(asked))
         counts = self.grouped(np.flatnonzero(is_in), index[group_of], group_sizes[asked])
         for requirement in self.requirements:
-            if type(requirement) is not KAnonymity:
+            if self.counts_people or type(requirement) is not KAnonymity:
                 at_groups = self._in_groups(requirement, np.flatnonzero(is_in), index[group_of], len(asked))
                 holds[asked] &= at_groups.holds_in(counts)
         return holds
@@ -170,9 +174,7 @@ class LocalTask:
         """Return the counts of groups, with the sensitive values in each."""
         to_group = np.full(self.n_classes, -1, np.int64)
         to_group[classes] = group_of
-        histograms = {
-            name: histogram_of_groups(one, to_group, len(sizes)) for name, one in self.counts.histograms.items()
-        }
+        histograms = {name: one.in_groups(to_group, len(sizes)) for name, one in self.counts.histograms.items()}
         return counts_of_groups(sizes, histograms)
 
     def _in_groups(self, requirement: Requirement, classes: Ints, group_of: Ints, n_groups: int) -> Requirement:
@@ -190,16 +192,6 @@ def column_weights(columns: Sequence[str], given: Mapping[str, float] | None) ->
     weights = np.array([(given or {}).get(one, 1.0) for one in columns])
     total = weights.sum()
     return weights / total if total else np.full(len(weights), 1 / max(1, len(weights)))
-
-
-def histogram_of_groups(histogram: Histogram, group_of: Ints, n_groups: int) -> Histogram:
-    """Add up a histogram over groups of classes; those in no group are left out."""
-    groups = group_of[histogram.class_of]
-    is_in = groups >= 0
-    groups, values, counts = groups[is_in], histogram.value_of[is_in], histogram.counts[is_in]
-    pairs = group_rows([groups.astype(np.int32), values], [n_groups, len(histogram.values)], len(groups))
-    first = pairs.a_row_of
-    return Histogram(histogram.values, groups[first], values[first], pairs.sums(counts))
 
 
 def counts_of_groups(sizes: npt.NDArray[Any], histograms: Mapping[str, Histogram] | None = None) -> ClassCounts:

@@ -12,14 +12,14 @@ The nearest of the nodes that a node follows from is the one with the fewest cla
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.engines.class_counts import ClassCounts, Histogram, no_label
+from tokumei.engines.class_counts import ClassCounts, no_label
 from tokumei.engines.grouping import radix_order
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice, Node
@@ -256,9 +256,10 @@ class PackedLattice:
         self.n_rows = counts.n_rows
         self._of_classes = Layout(self.indices, n_indices, counts.n_rows)
         # A sensitive value stands below all else, so that the pairs of a class stand together.
-        self.values = {name: histogram.values for name, histogram in counts.histograms.items()}
+        self._histograms = dict(counts.histograms)
         self._of_pairs = {
-            name: Layout(self.indices, [len(values), *n_indices], counts.n_rows) for name, values in self.values.items()
+            name: Layout(self.indices, [one.n_codes, *n_indices], counts.n_rows)
+            for name, one in self._histograms.items()
         }
         pairs = {}
         for name, histogram in counts.histograms.items():
@@ -299,7 +300,8 @@ class PackedLattice:
             class_part = pairs.words[0] >> np.uint64(value.shift + value.bits)
             class_of = _runs([class_part, *pairs.words[1:]])
             value_of = value.read(pairs.words).astype(np.int32)
-            histograms[name] = Histogram(self.values[name], class_of, value_of, pairs.sizes)
+            one = self._histograms[name]
+            histograms[name] = replace(one, class_of=class_of, value_of=value_of, counts=pairs.sizes)
         domains = tuple(
             pl.Series(h.attribute, [*h.levels[level].labels, None], pl.String)
             for h, level in zip(self.lattice.hierarchies, classes.node, strict=True)

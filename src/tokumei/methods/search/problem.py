@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.text import Text
-from tokumei.engines.class_counts import ClassCounts, Recoding
+from tokumei.engines.class_counts import PERSON, ClassCounts, Recoding
 from tokumei.hierarchies.lattice import Lattice, Node
 from tokumei.measures.losses import Attribute, CellLoss, LevelCost, Loss, SizeLoss
 from tokumei.measures.requirement import PopulationRequirement, Requirement, classes_to_keep, sees_whole_release
@@ -79,13 +79,14 @@ class Problem:
     @cached_property
     def n_may_suppress(self) -> int:
         """Number of records that may be suppressed: never all, since a release has records."""
-        # A share such as 0.1 is not exact in binary: a hair must not cost a record.
-        return min(math.floor(self.suppression * self.n_rows + 1e-9), max(0, self.n_rows - 1))
+        return min(self.counts.most_left_out(self.suppression), max(0, self.n_rows - 1))
 
     @cached_property
     def is_monotone(self) -> bool:
         """Whether a node holds wherever a finer one does."""
-        return all(self._is_strong(one) or (one.is_monotone and not self.n_may_suppress) for one in self.requirements)
+        # Two classes may have people in common, so that the shares in both together are no mix of theirs.
+        mixes = not self.n_may_suppress and self.counts.n_people is None
+        return all(self._is_strong(one) or (one.is_monotone and mixes) for one in self.requirements)
 
     @cached_property
     def suppresses_less_above(self) -> bool:
@@ -112,7 +113,7 @@ class Problem:
     def kept(self, classes: NodeClasses) -> npt.NDArray[np.bool_]:
         """Return for each class of a node whether it can be released, the others being suppressed."""
         kept = classes.classes.sizes >= self.k
-        others = [one for one in self.requirements if type(one) is not KAnonymity]
+        others = [one for one in self.requirements if PERSON in classes.pairs or type(one) is not KAnonymity]
         if not others:
             return kept
         recodings = self.recodings(classes.node)
@@ -283,8 +284,8 @@ def check_monotone(problem: Problem, method: str) -> None:
     """Refuse a problem in which a node may fail although a finer one holds, for a method that relies on it."""
     if not problem.is_monotone:
         raise InputError.of(
-            f"a monotone requirement for '{method}'; with records to suppress, entropy and recursive diversity, "
-            "closeness and likeness are not: use 'optimal'",
+            f"a monotone requirement for '{method}'; with records to suppress, or with several rows a person, entropy "
+            "and recursive diversity, closeness and likeness are not: use 'optimal'",
             option="method",
             value=method,
         )

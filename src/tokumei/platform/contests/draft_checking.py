@@ -96,7 +96,7 @@ def _sheets(path: Path) -> list[str]:
 
 def _columns(frame: pl.DataFrame, kind: str, name: str) -> dict[str, Any]:
     """Return the columns with their types, and the contest settings that name them."""
-    columns = inspect_columns(frame)
+    columns, _ = inspect_columns(frame)
     facts = {column: one.as_dict() for column, one in columns.items()}
     shown = [
         {"name": column} | {key: one[key] for key in ("type", "distinct", "missing")} for column, one in facts.items()

@@ -27,6 +27,7 @@ from tokumei.data.table import Table
 from tokumei.hierarchies.files import write_hierarchy
 from tokumei.hierarchies.leaves import check_covers
 from tokumei.inspection.column_facts import separate
+from tokumei.inspection.repeated_people import repeated_people
 from tokumei.platform.jobs.child import refusing
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.column_pictures import drawn_tree, find_history_columns, first_rows, histogram
@@ -121,10 +122,10 @@ def _look_at_columns(folder: Path, path: Path, kind: str) -> pl.DataFrame:
         raise InputError.of(
             Text("at most {n} columns", n=MOST_COLUMNS), file=path.name, value=counted(frame.width, "column")
         )
-    columns = inspect_columns(frame)
+    columns, repeated = inspect_columns(frame)
     shown = {name: one.as_dict() | {"picture": _picture(frame[name])} for name, one in columns.items()}
     nothing = separate(frame.head(0), [])
-    found = Inspection(path.name, frame.height, columns, nothing, 0.0)
+    found = Inspection(path.name, frame.height, columns, nothing, repeated, 0.0)
     look = {"rows": frame.height, "columns": shown, "first_rows": first_rows(frame)}
     if kind == "history":
         mapped = find_history_columns(frame)
@@ -153,10 +154,13 @@ def _study_table(folder: Path, frame: pl.DataFrame | None) -> None:
         "roles": dict(job.roles),
         "threat_models": threat_models(audited, population_size=job.population_size),
     }
+    if table.unit is None:
+        several = repeated_people(read_frame(job.file, job.reading) if frame is None else frame)
+        risk |= {} if several is None else {"several_rows": several.words}
     files.write(folder, files.RISK, risk)
     _draw_trees(folder, job, table, said)
     found = separate(table.frame, table.quasi_identifiers)
-    alone = Inspection("", table.n_rows, {}, found, 0.0).to_dict()
+    alone = Inspection("", table.n_rows, {}, found, None, 0.0).to_dict()
     risk |= {"sets": alone["sets"], "alone": alone["minimal_uniques"]}
     files.write(folder, files.RISK, risk)
     files.write(folder, files.RISK, risk | {"attacks": attack_as_it_stands(table)})

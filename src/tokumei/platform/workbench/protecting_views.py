@@ -68,6 +68,7 @@ def _table_risk(found: Mapping[str, Any]) -> dict[str, Any]:
     by_column = sorted(alone.get("by_column", {}).items(), key=lambda one: -one[1])
     return {
         "audit": audit,
+        "several_rows": found.get("several_rows"),
         "sizes": drawing.bars(rows, title=_("Rows by the size of their class"), kind="risk"),
         "numbers": number_lines(of_measures(audit["measures"])),
         "sets": found.get("sets", [])[:SETS_SHOWN],
