@@ -139,3 +139,42 @@ def test_rule_that_is_not_known_is_refused(rule: dict[str, str]) -> None:
     made = tk.anonymize(tk.Table({"age": NEXT_MONTH["ages"][0]}, qi=["age"]), k=5).recipe
     with pytest.raises(tk.errors.InputError, match="a rule of this version"):
         tk.apply(tk.Recipe("optimal", {**made.options, "rules": {"age": rule}}), {"age": ["31"]})
+
+
+JANUARY = {"who": ["p", "q", "r", "s"], "age": ["31", "31", "52", "52"], "ill": ["flu", "cold", "flu", "cut"]}
+
+
+def test_promise_is_recounted_on_both_months_together_where_people_repeat(tmp_path: Path) -> None:
+    table = tk.Table(JANUARY, qi=["age"], sensitive=["ill"], person="who")
+    made = tk.anonymize(table, k=2, alpha_k={"ill": 0.5})
+    made.save(tmp_path / "out.csv", recipe=tmp_path / "recipe.json")
+    found = tk.apply(tmp_path / "recipe.json", JANUARY, together=JANUARY)
+    assert {name: one.value for name, one in found.promises_together.items()} == {
+        name: one.value for name, one in found.promises.items()
+    }
+    # Each month half of a class has the flu; in both together p and q had it.
+    february = {**JANUARY, "ill": ["cold", "flu", "cut", "flu"]}
+    assert tk.apply(tmp_path / "recipe.json", february).frame.height == 4
+    with pytest.raises(tk.errors.PromiseBroken, match=r"alpha|α"):
+        tk.apply(tmp_path / "recipe.json", february, together=JANUARY)
+    for name, month in (("january", JANUARY), ("february", february)):
+        tk.write_frame(tk.Table(month).frame, tmp_path / f"{name}.csv")
+    asked = [tmp_path / "recipe.json", tmp_path / "february.csv", "--out", tmp_path / "next.csv"]
+    failed = tokumei_json("anonymize", "apply", *asked, "--together", tmp_path / "january.csv", exit_code=1)
+    assert failed["error"] == "PromiseBroken"
+    assert not (tmp_path / "next.csv").exists()
+
+
+def test_months_of_rows_are_not_counted_together() -> None:
+    with pytest.raises(tk.errors.InputError, match="protects people or households"):
+        tk.apply(recipe(), NEXT, together=NEXT)
+
+
+def test_rows_left_out_for_unseen_values_are_held_against_the_share_of_people() -> None:
+    rows = {"who": ["p", "q", "p", "q", "r", "r"], "age": ["31"] * 6, "town": ["A", "A", "A", "A", "B", "B"]}
+    made = tk.anonymize(tk.Table(rows, qi=["age", "town"], person="who"), k=1, suppress=0.4)
+    month = {**rows, "town": ["A", "A", "A", "A", "A", "C"]}
+    assert tk.apply(made.recipe, month, unseen="suppress").n_suppressed == 1
+    # Two rows are two fifths of six rows at most, and more than two fifths of three people.
+    with pytest.raises(tk.errors.CannotAnonymize, match="decide anew"):
+        tk.apply(made.recipe, {**rows, "town": ["A", "A", "A", "A", "C", "C"]}, unseen="suppress")

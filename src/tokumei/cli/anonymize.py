@@ -120,6 +120,10 @@ def apply(
         list[str] | None,
         Option("--key", metavar="COLUMN=FILE", help="The key by which a job changed a column; repeatable."),
     ] = None,
+    together: Annotated[
+        str | None,
+        Option("--together", metavar="FILE", help="An earlier table of the same people: both are counted as one, too."),
+    ] = None,
     keep_order: Annotated[
         bool, Option("--keep-order", help="Release rows in their order; else they are shuffled by a secret seed.")
     ] = False,
@@ -142,7 +146,7 @@ def apply(
 
     check_can_be_written(out)
     keys = columns_of(key, "--key")
-    inputs = [recipe, file, hierarchies, population, *keys.values()]
+    inputs = [recipe, file, hierarchies, population, together, *keys.values()]
     with showing_progress(), guarded({"--out": out}, inputs=inputs, force=force) as drafts:
         result = apply_recipe(
             recipe,
@@ -151,6 +155,7 @@ def apply(
             population=None if population is None else read_beside(population, reading, recipe_columns(recipe)),
             unseen=cast("Unseen", unseen),
             keys=keys,
+            together=None if together is None else read_table(together, [], [], reading),
             keep_order=keep_order,
             seed=seed,
         )

@@ -25,6 +25,7 @@ from tokumei.hierarchies.rules import extended
 from tokumei.measures.requirement import Requirement, classes_to_keep
 from tokumei.methods.recipes import (
     Goal,
+    check_classes,
     digest_of,
     hierarchy_of,
     method_options,
@@ -91,6 +92,7 @@ class Applied:
     n_unseen: int = 0
     n_hidden: int = 0
     promises: Mapping[str, Score] = field(default_factory=dict)
+    recodings: Sequence[Recoding] = ()
 
 
 def apply_recipe(
@@ -156,7 +158,31 @@ def apply_recipe(
     release = _of_original(Release(found.drop(ROW), recipe, rows=found[ROW], mapping=tables), rows)
     _check_some_left(release.frame, frame)
     counts = check_promise(with_whose(release, frame, goal), goal, recodings)
-    return Applied(release, checked, counts, n_unseen, n_hidden)
+    return Applied(release, checked, counts, n_unseen, n_hidden, recodings=recodings)
+
+
+def recounted_together(
+    recipe: Recipe,
+    months: Sequence[tuple[Applied, pl.DataFrame]],
+    hierarchies: Mapping[str, Hierarchy],
+    population: ClassCounts | None,
+) -> tuple[Sequence[Requirement], ClassCounts]:
+    """Count several releases of a recipe as one, by the people in them, and raise PromiseBroken if it does not hold.
+
+    months: each release with the table that it was made of. Requirements compare with all these tables together.
+    """
+    asked = [requirement_of(one, hierarchies, population) for one in recipe.options["requirements"]]
+    goal = Goal(asked, suppression=recipe.options["suppression"], unit=unit_of(recipe))
+    known = quasi_identifiers_of(recipe)
+    wanted = [*known, *goal.sensitive, *goal.whose]
+    own = pl.concat([frame.select(pl.col(wanted).cast(pl.String)) for _, frame in months])
+    goal = goal.against(count_classes(own, known, sensitive=goal.sensitive, person=goal.person))
+    rows = [with_whose(one.release, frame, goal).select(pl.col(wanted).cast(pl.String)) for one, frame in months]
+    counts = count_classes(pl.concat(rows), known, sensitive=goal.sensitive, person=goal.person)
+    recodings = [one for month, _ in months for one in month.recodings]
+    checked = [recoded_requirement(one, recodings) for one in goal.requirements] if recodings else goal.requirements
+    check_classes(counts, checked)
+    return checked, counts
 
 
 def _of_original(release: Release, rows: pl.Series) -> Release:

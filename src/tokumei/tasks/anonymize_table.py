@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -25,7 +25,7 @@ from tokumei.data.table import Table, check_column, with_moments_as_text
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
 from tokumei.measures.requirement import Requirement, in_words
-from tokumei.methods.apply import Applied, Unseen, apply_recipe
+from tokumei.methods.apply import Applied, Unseen, apply_recipe, recounted_together
 from tokumei.methods.recipes import (
     Goal,
     columns_of,
@@ -33,6 +33,7 @@ from tokumei.methods.recipes import (
     order_seed,
     quasi_identifiers_of,
     read_recipe,
+    unit_of,
     with_order,
 )
 from tokumei.methods.registry import TableAnonymizer, TableSearch
@@ -242,6 +243,7 @@ class AppliedRecipe(Result):
     n_original: int
     left_out: Sequence[str] = ()
     frame_kind: str = "polars"
+    promises_together: Mapping[str, Score] = field(default_factory=dict)
 
     @property
     def release(self) -> Release:
@@ -267,12 +269,14 @@ class AppliedRecipe(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as `tokumei anonymize apply --json` prints it."""
+        together = self.promises_together
         return {
             "rows": self.release.frame.height,
             "suppressed": self.n_suppressed,
             "unseen": self.applied.n_unseen,
             "hidden": self.applied.n_hidden,
             "promises": {name: score.as_dict() for name, score in self.promises.items()},
+            **({"promises_together": {k: v.as_dict() for k, v in together.items()}} if together else {}),
             "levels": self.release.recipe.options.get("levels"),
             "left_out": list(self.left_out),
         }
@@ -287,6 +291,9 @@ class AppliedRecipe(Result):
         parts: list[Section] = [Facts(told | {"levels": "as in the recipe"})]
         if self.promises:
             parts.append(Rows(["promise", "value"], [[name, one.value] for name, one in self.promises.items()]))
+        if self.promises_together:
+            rows = [[name, one.value] for name, one in self.promises_together.items()]
+            parts.append(Rows(["promise, both tables together", "value"], rows))
         return [*parts, not_released(self.left_out, "not in the recipe")] if self.left_out else parts
 
     def save(self, out: Path | str, *, force: bool = False) -> None:
@@ -306,6 +313,7 @@ def apply(
     population: Any = None,
     unseen: Unseen = "refuse",
     keys: Mapping[str, Any] | None = None,
+    together: Any = None,
     **reading: Any,
 ) -> AppliedRecipe:
     """Generalize another table, such as next month's, as a recipe says, and check that it keeps its promise.
@@ -316,6 +324,8 @@ def apply(
     unseen: what becomes of values that the recipe neither knows nor has a rule for: "refuse", "suppress" (their rows
     are left out, as far as the recipe allows) or "top" (they are hidden).
     keys: the file of the key by column, where a job changed columns by keys before they were released.
+    together: an earlier table of the same people, as last month's, where the recipe protects people or households: what
+    the recipe makes of both is counted as one release, too.
 
     >>> import tokumei as tk
     >>> r = tk.anonymize(tk.Table({"age": [31, 31, 52, 52]}, qi=["age"]), k=2)
@@ -325,6 +335,9 @@ def apply(
     if unseen not in get_args(Unseen):
         raise InputError.of(choice_of(get_args(Unseen)), option="unseen", value=unseen)
     used = _recipe_of(recipe)
+    if together is not None and unit_of(used) is None:
+        expected = "a recipe of a release that protects people or households (person=), who are in both tables"
+        raise InputError.of(expected, option="together")
     table = data if isinstance(data, Table) else Table(data, **reading)
     known = [name for name in quasi_identifiers_of(used) if name in table.frame.columns]
     check_single(table.frame.schema, known, table.name)
@@ -348,7 +361,14 @@ def apply(
         own = order_seed(used, frame) if seed is None else seed
         applied = replace(applied, release=shuffled(release, fresh_seed() if own is None else own))
     left_out = [name for name in table.frame.columns if name not in release.frame.columns]
-    return AppliedRecipe(applied, table.n_rows, left_out, table.kind)
+    if together is None:
+        return AppliedRecipe(applied, table.n_rows, left_out, table.kind)
+    earlier = together if isinstance(together, Table) else Table(together, **reading)
+    options: dict[str, Any] = {"hierarchies": hierarchies, "population": population, "unseen": unseen, "keys": keys}
+    before = apply(used, earlier, keep_order=True, **options)
+    months = [(before.applied, earlier.frame), (applied, table.frame)]
+    both = promised(*recounted_together(used, months, trees, everybody))
+    return AppliedRecipe(applied, table.n_rows, left_out, table.kind, both)
 
 
 def recipe_columns(recipe: Any) -> list[str]:
