@@ -51,6 +51,7 @@ WRITTEN: dict[Kind, Any] = {
     Kind.SHARE: "0.5",
     Kind.FLAG: "true",
     Kind.NAMES: '["sex"]',
+    Kind.FLAG_OR_NAMES: '["sex"]',
     Kind.LEVELS: "{ illness = 2 }",
     Kind.WEIGHTS: "{ sex = 2 }",
     Kind.TEXT: '"0.5"',

@@ -24,6 +24,7 @@ class Option:
     """How an option is called, --name of its parameter if not stated, and what the help says of it.
 
     panel: the title in the help under which it stands.
+    alone: what the option stands for where it is given without a value.
     """
 
     flag: str | None = None
@@ -32,6 +33,7 @@ class Option:
     min: float | None = None
     max: float | None = None
     panel: str = OPTIONS_PANEL
+    alone: str | None = None
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,8 @@ def _parameter(one: inspect.Parameter) -> click.Parameter:
         given["is_flag"] = True
     else:
         given |= {"type": _type(kind, about), "multiple": is_several, "metavar": about.metavar or _metavar(kind)}
+    if about.alone is not None:
+        given |= {"is_flag": False, "flag_value": about.alone}
     option = PanelOption([one.name, about.flag or f"--{one.name.replace('_', '-')}"], show_default=True, **given)
     option.panel = about.panel
     return option

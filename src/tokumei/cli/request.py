@@ -29,6 +29,8 @@ TYPED: Mapping[Kind, Any] = {
     Kind.LEVELS: list[str] | None,
     Kind.WEIGHTS: list[str] | None,
 }
+# Stands for all columns where an option is given without any.
+ALL = "*"
 # What a mark in the notation of a number stands for, where it does not say so itself.
 SAID = {"WHOSE": "WHOSE shares count where rows are left out"}
 QiOption = Annotated[str, Option("--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know.")]
@@ -116,7 +118,8 @@ def _parameter(name: str, about: Mapping[str, Any], panel: str) -> inspect.Param
     """Make the option of a field."""
     flag, kind = _flag(name), about["kind"]
     least = 1 if kind == Kind.WHOLE else None
-    option = Option(flag, metavar=about["metavar"], help=_help(about), min=least, panel=panel)
+    alone = ALL if kind == Kind.FLAG_OR_NAMES else None
+    option = Option(flag, metavar=about["metavar"], help=_help(about), min=least, panel=panel, alone=alone)
     typed = Annotated[TYPED.get(kind, str | None), option]  # type: ignore[valid-type]
     default = {Kind.FLAG: False, Kind.SHARE: 0.0}.get(kind)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=typed)
@@ -139,7 +142,9 @@ def _read(name: str, kind: Kind, value: Any) -> Any:
     """Read an option as the field has it."""
     if not value:
         return None
-    if kind == Kind.NAMES:
+    if kind == Kind.FLAG_OR_NAMES and value == ALL:
+        return True
+    if kind in (Kind.NAMES, Kind.FLAG_OR_NAMES):
         return names(value, _flag(name))
     if kind == Kind.LEVELS:
         return _levels(value, _flag(name))

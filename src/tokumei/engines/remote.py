@@ -107,6 +107,7 @@ class RemoteRelation:
                 n_distinct=there.ifelse(1, 0).sum(),
                 n_unique=(there & (counted.n == 1)).ifelse(1, 0).sum(),
                 n_missing=there.ifelse(0, counted.n).sum(),
+                n_least=there.ifelse(counted.n, None).min(),
                 n_long=is_long.ifelse(1, 0).sum(),
             )
         )

@@ -64,6 +64,10 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
         left=n_rows - found["profile"]["released"],
     )
     _counted(document, found, k, ", ".join(known))
+    for one in found.get("kept_anyway", []):
+        why = document.tell(from_json(one["why"]) if isinstance(one["why"], dict) else one["why"])
+        form = "Released as it is although it may lead to people: {column} ({why}). Somebody decided that."
+        document.paragraph(form, column=one["column"], why=why)
     if found.get("ranges") == "tight":
         document.paragraph(
             "Ranges of numbers are tight: both ends of each are values of people in the group, so that some of them "

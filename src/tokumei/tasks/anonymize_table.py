@@ -61,9 +61,9 @@ def anonymize_table(table: Table, request: ReleaseRequest) -> TableRelease:
         check_column(column, table.frame.columns, "a column to keep", table.name)
     check_single(table.frame.schema, asked.keep, table.name)
     unchanged = [*asked.keep, *(name for name in table.sensitive if name not in goal.sensitive)]
-    if not asked.keep_anyway:
-        what = ROWS_ALONE if goal.unit is None else ONE_PERSONS
-        check_kept(table.frame.lazy(), unchanged, table.name, person=goal.person, what=what)
+    what = ROWS_ALONE if goal.unit is None else ONE_PERSONS
+    guarded = asked.guarded(unchanged)
+    anyway = check_kept(table.frame.lazy(), unchanged, table.name, person=goal.person, guarded=guarded, what=what)
     released = list(dict.fromkeys(unchanged))
     if isinstance(made, TableSearch):
         done = _by_levels(table, goal, trees, released)
@@ -80,7 +80,7 @@ def anonymize_table(table: Table, request: ReleaseRequest) -> TableRelease:
     facts = {**done.facts, "seconds": round(time.perf_counter() - started, 4)}
     there = set(released if release is None else release.frame.columns)
     left_out = [name for name in table.frame.columns if name not in there]
-    return replace(done, release=release, recipe=recipe, facts=facts, left_out=left_out)
+    return replace(done, release=release, recipe=recipe, facts=facts, left_out=left_out, kept_anyway=anyway)
 
 
 def known_of(table: Table, asked: ReleaseRequest) -> Known:

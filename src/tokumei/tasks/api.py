@@ -205,7 +205,7 @@ def anonymize(
     hierarchies: Any = None,
     method: str | TableAnonymizer = DEFAULT_METHOD,
     keep: Sequence[str] = (),
-    keep_anyway: bool = False,
+    keep_anyway: bool | Sequence[str] = False,
     keep_order: bool = False,
     seed: int | None = None,
     reproducible: bool = False,
@@ -233,8 +233,8 @@ def anonymize(data: Any, qi: Any = None, **options: Any) -> Any:
     `k`, `l_diversity={"illness": 2}` or `"2:entropy"`, or `l_diversity=2` for every sensitive column, `t_closeness`,
     `alpha_k`, `beta_likeness`, `k_map`, `delta_presence`, `preset`, with `population`; `suppress`, the share of rows
     that may be left out; `loss` ("ncp" if not given), `weights`, `prefer`; `keep`, further columns to release unchanged
-    (`keep_anyway` where they single people out); `keep_order`, or else rows are shuffled; `seed`; `hierarchies`, a
-    folder or one by column.
+    (`keep_anyway=['note']`, or True, where they single people out); `keep_order`, or else rows are shuffled; `seed`;
+    `hierarchies`, a folder or one by column.
 
     Of a history: `method` and its own options, or `pipeline`, the file of several; `seed`.
 

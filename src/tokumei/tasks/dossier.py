@@ -193,6 +193,7 @@ def report_table(
         "ranges": facts.get("ranges"),
         "gives_away": facts.get("gives_away"),
         "methods": [],
+        "kept_anyway": [one.as_dict() for one in getattr(release, "kept_anyway", [])],
         "before": without_times(audit_table(original).to_dict()),
         "after": after,
         "attacks": attack_table(original, release, **both).as_records(EVERYBODY, alone=ANYBODY),

@@ -116,7 +116,7 @@ class Job:
     measures: tuple[str, ...] | None = None
     bounds: Sequence[Bound] = ()
     keep: Sequence[str] = ()
-    keep_anyway: bool = False
+    keep_anyway: bool | Sequence[str] = False
     keep_order: bool = False
     reproducible: bool = False
     # The key by which the dossier is signed, if it is.
@@ -303,7 +303,9 @@ def _field(section: Section, name: str, kind: Kind, folder: Path) -> Any:
         return section.number(name, 0, 1)
     if kind == Kind.FLAG:
         return section.flag(name, False)
-    if kind == Kind.NAMES:
+    if kind == Kind.FLAG_OR_NAMES and isinstance(section.found.get(name), bool):
+        return section.flag(name, False)
+    if kind in (Kind.NAMES, Kind.FLAG_OR_NAMES):
         return section.names(name)
     if kind in (Kind.LEVELS, Kind.WEIGHTS):
         return dict(section.get(name, f"columns and numbers, as {name} = {{ illness = 2 }}", dict))

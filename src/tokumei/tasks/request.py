@@ -48,6 +48,7 @@ class Kind(StrEnum):
     FILE = "a file"
     FLAG = "yes or no"
     COLUMN = "a column"
+    FLAG_OR_NAMES = "yes or no, or columns"
     NAMES = "columns"
     WEIGHTS = "a number by column"
     LEVELS = "a number and its kind by column"
@@ -271,12 +272,14 @@ class ReleaseRequest(Requirements):
     keep: Sequence[str] = field(
         default=(), metadata=about(Kind.NAMES, "Further columns", "Further columns to release, unchanged.", "A,B,…")
     )
-    keep_anyway: bool = field(
+    # True for all of them.
+    keep_anyway: bool | Sequence[str] = field(
         default=False,
         metadata=about(
-            Kind.FLAG,
+            Kind.FLAG_OR_NAMES,
             "Keep what singles people out",
-            "Keep columns that single people out, and free text, all the same.",
+            "Keep these columns although they single people out or are free text; all that are kept if none is named.",
+            "[A,B,…]",
         ),
     )
     keep_order: bool = field(
@@ -306,9 +309,21 @@ class ReleaseRequest(Requirements):
         super().__post_init__()
         if isinstance(cast("Any", self.suppress), str) or not 0 <= self.suppress <= 1:
             raise InputError.of("a share of rows from 0 to 1", option="suppress", value=self.suppress)
-        for name in ("prefer", "numeric", "keep"):
+        for name in ("prefer", "numeric", "keep", "keep_anyway"):
             if isinstance(getattr(self, name), str):
                 object.__setattr__(self, name, [getattr(self, name)])
+
+    def guarded(self, columns: Sequence[str]) -> list[str]:
+        """Return the columns that must not single people out, of those that are released unchanged."""
+        if isinstance(self.keep_anyway, bool):
+            return [] if self.keep_anyway else list(columns)
+        for name in self.keep_anyway:
+            if name not in columns:
+                known = ", ".join(columns) or "none"
+                raise InputError.of(
+                    Text("a column that is kept: {names}", names=known), option="keep_anyway", value=name
+                )
+        return [name for name in columns if name not in self.keep_anyway]
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:

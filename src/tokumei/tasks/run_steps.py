@@ -324,6 +324,7 @@ class TableWork:
             "profile": results["profile"],
             "roles": dict(self.job.roles),
             "prepared": self.job.prepared,
+            "kept_anyway": chosen.get("kept_anyway", []),
         }
 
     def _files(self, number: int, name: str) -> tuple[Path, Path, Path]:

@@ -16,10 +16,10 @@ from typing import Any
 import polars as pl
 
 from tokumei.attacks.threat_model import Published
-from tokumei.core.errors import InputError
+from tokumei.core.errors import FaultList, InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence, as_kind
 from tokumei.core.score import Score
-from tokumei.core.text import Text, counted
+from tokumei.core.text import Text, counted, to_json
 from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import check_can_be_written, read_beside, write_file_or_folder
 from tokumei.data.files.outputs import guarded
@@ -45,6 +45,8 @@ CUSTOMER = "customer \0"
 FEW_ROWS = 5
 # What is longer than this, and not one of a few phrases, was written about one person.
 LONG_TEXT, MANY_WORDS, FEW_PHRASES = 60, 6, 20
+# Where at least so many of the values are somebody's own, they are codes.
+MOST_OWN = 0.5
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,24 @@ class ColumnUniqueness:
     n_unique: int
     n_missing: int
     is_free_text: bool
+    # The fewest rows, or people, of a value.
+    n_least: int = 0
+    is_number: bool = False
+
+    @property
+    def is_measurement(self) -> bool:
+        """Whether it is numbers of which some are rare, and not codes of which nearly all are somebody's own."""
+        return self.is_number and self.n_unique < MOST_OWN * self.n_distinct
+
+    def danger(self, what: str) -> Text | None:
+        """Return why the column is not to be released as it is; None where it may be.
+
+        what: what is said of values that are somebody's alone.
+        """
+        if self.n_unique > FEW_ROWS:
+            return Text("{n:,} {what}", n=self.n_unique, what=Text(what))
+        form = "it is free text, which may name people; its rarest value has {n:,}"
+        return Text(form, n=self.n_least) if self.is_free_text else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the uniqueness for JSON: unique values are those of one row alone."""
@@ -77,7 +97,7 @@ def uniqueness(rows: pl.LazyFrame, columns: Sequence[str]) -> list[ColumnUniquen
         value = pl.col(column).cast(pl.String) if isinstance(dtype, (pl.Categorical, pl.Enum)) else pl.col(column)
         if not dtype.is_nested():
             counted = rows.select(value.alias("value")).group_by("value").agg(pl.len().alias("n"))
-            found.append(_uniqueness(column, counted))
+            found.append(replace(_uniqueness(column, counted), is_number=dtype.is_numeric()))
     return found
 
 
@@ -86,7 +106,8 @@ def uniqueness_of(counts: ClassCounts, columns: Sequence[str]) -> list[ColumnUni
     found = []
     for column in columns:
         own = counts.over([column])
-        found.append(_uniqueness(column, pl.LazyFrame({"value": own.values()[column], "n": own.sizes})))
+        counted = pl.LazyFrame({"value": own.values()[column], "n": own.sizes})
+        found.append(replace(_uniqueness(column, counted), is_number=own.domain(column).dtype.is_numeric()))
     return found
 
 
@@ -101,11 +122,13 @@ def _uniqueness(column: str, counted: pl.LazyFrame) -> ColumnUniqueness:
         n_missing=pl.col("n").filter(~there).sum(),
         n_distinct=there.sum(),
         n_unique=(there & (pl.col("n") == 1)).sum(),
+        n_least=pl.col("n").filter(there).min(),
         n_long=long,
     )
     row = told.collect(engine="streaming").row(0, named=True)
     is_text = bool(row.pop("n_long")) and row["n_distinct"] > FEW_PHRASES
-    return ColumnUniqueness(column, is_free_text=is_text, **{name: int(n or 0) for name, n in row.items()})
+    counts: dict[str, Any] = {name: int(n or 0) for name, n in row.items()}
+    return ColumnUniqueness(column, is_free_text=is_text, **counts)
 
 
 def uniqueness_on(relation: Relation, columns: Sequence[str], *, person: str | None = None) -> list[ColumnUniqueness]:
@@ -123,7 +146,8 @@ def uniqueness_on(relation: Relation, columns: Sequence[str], *, person: str | N
         if not relation.schema[column].is_nested():
             n = relation.count_values(column, longest=LONG_TEXT, many_words=MANY_WORDS)  # type: ignore[attr-defined]
             is_text = bool(n.pop("n_long")) and n["n_distinct"] > FEW_PHRASES
-            found.append(ColumnUniqueness(column, is_free_text=is_text, **n))
+            is_number = relation.schema[column].is_numeric()
+            found.append(ColumnUniqueness(column, is_free_text=is_text, is_number=is_number, **n))
     return found
 
 
@@ -147,35 +171,57 @@ def check_kept(
     name: str,
     *,
     person: str | None = None,
+    guarded: Sequence[str] | None = None,
     what: str = ROWS_ALONE,
     option: str = "--keep",
-) -> None:
+) -> list[KeptAnyway]:
     """Refuse to release columns unchanged that single people out, or that are free text.
 
     person: the column that tells whose a row is; a person's own value singles them out in however many rows it stands.
+    guarded: those that are refused, all if not given; others are returned with the reason.
     """
+    found = []
     for column in columns:
         each = rows if person is None else rows.unique([person, column])
-        refuse_singling(uniqueness(each, [column]), name, what=what, option=option)
+        found += uniqueness(each, [column])
+    return refuse_singling(found, name, guarded=guarded, what=what, option=option)
+
+
+@dataclass(frozen=True)
+class KeptAnyway:
+    """A column that is released as it is, as asked for, although it singles people out or is free text."""
+
+    column: str
+    why: Text
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the column and the reason for JSON."""
+        return {"column": self.column, "why": to_json(self.why)}
 
 
 def refuse_singling(
     found: Sequence[ColumnUniqueness],
     name: str,
     *,
+    guarded: Sequence[str] | None = None,
     what: str = ROWS_ALONE,
     option: str = "--keep",
-) -> None:
-    """Refuse columns of which more than a few values are unique, or that are free text."""
-    for one in found:
-        if one.n_unique > FEW_ROWS:
-            why = f"{one.n_unique:,} {what}"
-        elif one.is_free_text:
-            why = "it is free text, which may name people"
-        else:
+) -> list[KeptAnyway]:
+    """Refuse columns of which more than a few values are unique, or that are free text, all of them at once."""
+    dangers = [(one, why) for one in found if (why := one.danger(what)) is not None]
+    faults = FaultList(name)
+    for one, why in dangers:
+        if guarded is not None and one.column not in guarded:
             continue
-        expected = f"no identifier among the columns to {option[2:]} ({why}); {option}-anyway releases it all the same"
-        raise InputError.of(expected, file=name, column=one.column)
+        form = "no identifier among the columns to {option} ({why}); --{option}-anyway releases it all the same"
+        if one.is_measurement:
+            form = (
+                "no measurement with rare values among the columns to {option} ({why}: round it or cut off its ends); "
+                "--{option}-anyway releases it all the same"
+            )
+        faults.add(Text(form, option=option[2:], why=why), column=one.column)
+    faults.raise_if_any()
+    return [KeptAnyway(one.column, why) for one, why in dangers]
 
 
 TIGHT_RANGES = (
@@ -204,6 +250,7 @@ class TableRelease(Result):
     promises: what was asked for, recounted on the release, as scores by name.
     recipe: how it came about, for `tk.apply`; a secret of the publisher, as `rows` are.
     left_out: columns of the original that are not released, since they have no role and nobody kept them.
+    kept_anyway: columns that are released as they are although they single people out, as asked for.
     """
 
     original: Table | None
@@ -218,6 +265,7 @@ class TableRelease(Result):
     counts: ClassCounts | None = None
     frame_kind: str = "polars"
     left_out: Sequence[str] = ()
+    kept_anyway: Sequence[KeptAnyway] = ()
 
     @property
     def frame(self) -> Any:
@@ -264,7 +312,9 @@ class TableRelease(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return all facts as `tokumei anonymize table --json` prints them."""
         promises = {name: score.as_dict() for name, score in self.promises.items()}
-        more = {"hierarchies_made": dict(self.made), "left_out": list(self.left_out)}
+        more: dict[str, Any] = {"hierarchies_made": dict(self.made), "left_out": list(self.left_out)}
+        if self.kept_anyway:
+            more["kept_anyway"] = [one.as_dict() for one in self.kept_anyway]
         return {**self.facts, "promises": promises, **more}
 
     def sections(self) -> Sequence[Section]:
@@ -282,6 +332,9 @@ class TableRelease(Result):
             parts.append(Sentence(TIGHT_RANGES))
         if gives_away := self.facts.get("gives_away"):
             parts.append(Sentence(gives_away))
+        for one in self.kept_anyway:
+            form = "Released as it is although it may lead to people: {column} ({why})."
+            parts.append(Sentence(Text(form, column=one.column, why=one.why)))
         if self.release is None:
             parts.append(Sentence(NOT_ATTACKED))
         parts += told_of_made(self.made)

@@ -50,6 +50,7 @@ from tokumei.tasks.request import ReleaseRequest
 from tokumei.tasks.table_release import (
     ONE_PERSONS,
     ROWS_ALONE,
+    KeptAnyway,
     TableRelease,
     refuse_singling,
     uniqueness_of,
@@ -225,18 +226,19 @@ def _write(
         check_column(column, known.columns, "a column to keep", source)
     trees = trees_of(known, made, asked)
     goal = goal_of(known, made, asked, trees)
-    if keep and not asked.keep_anyway:
+    anyway: list[KeptAnyway] = []
+    if keep:
         if along is None:
             with connect(engine) as opened:
                 told = uniqueness_on(opened.open(source, reading), keep, person=goal.person)
         else:
             told = uniqueness_of(along, keep)
-        refuse_singling(told, source, what=ROWS_ALONE if goal.unit is None else ONE_PERSONS)
+        what = ROWS_ALONE if goal.unit is None else ONE_PERSONS
+        anyway = refuse_singling(told, source, guarded=asked.guarded(keep), what=what)
     there = released_columns(known.columns, qi, goal, keep)
     if counts is None:
-        return _finished(
-            _in_parts(source, qi, goal, known, trees, out, keep=keep, seed=seed, **where), known.columns, there, started
-        )
+        parts = _in_parts(source, qi, goal, known, trees, out, keep=keep, seed=seed, **where)
+        return replace(_finished(parts, known.columns, there, started), kept_anyway=anyway)
     how: dict[str, Any] = {"keep": keep, "counts": counts, **where}
     order: dict[str, Any] = {"is_shuffled": not asked.keep_order}
     if seed is not None and not asked.keep_order and (engine == "local" or not isinstance(made, Perturber)):
@@ -254,7 +256,7 @@ def _write(
         done = row_release(grouped, goal, trees)
     else:
         done = _by_levels(source, goal, trees, out, along=along, **order, **how)
-    return _finished(done, known.columns, there, started)
+    return replace(_finished(done, known.columns, there, started), kept_anyway=anyway)
 
 
 def runs_as_stream(method: Any) -> bool:

@@ -187,6 +187,12 @@ class GoalForm(forms.Form):
             return _slider(field, PER_CENT_ENDS[0], high, 1 if is_whole else "any")
         if kind == Kind.WHOLE:
             return forms.IntegerField(min_value=1, max_value=MOST, required=False, initial=given)
+        if kind == Kind.FLAG_OR_NAMES:
+            kept = self.job.get("output", {}).get("keep", [])
+            listed = kept if given is True else [one for one in given or [] if one in kept]
+            choices = [(one, one) for one in kept]
+            ticks = forms.CheckboxSelectMultiple()
+            return forms.MultipleChoiceField(choices=choices, widget=ticks, required=False, initial=listed)
         if kind == Kind.FLAG:
             return forms.BooleanField(required=False, initial=bool(given))
         if kind == Kind.FILE:
@@ -317,6 +323,8 @@ class GoalForm(forms.Form):
                 "name": one.name,
                 "label": translated(one.metadata["label"]),
                 "help": translated(one.metadata["help"]),
+                "is_of_kept": one.metadata["kind"] == Kind.FLAG_OR_NAMES,
+                "choices": list(fields[one.name][0]) if one.metadata["kind"] == Kind.FLAG_OR_NAMES else [],
                 "is_by_column": one.metadata["kind"] in (Kind.LEVELS, Kind.WEIGHTS),
                 "fields": fields[one.name],
             }
