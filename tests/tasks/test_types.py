@@ -98,6 +98,12 @@ def test_moments_finer_than_an_engine_knows_are_refused_there(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
+def test_frames_of_every_type_are_counted_alike_on_duckdb(kind: str) -> None:
+    found = [tk.count_classes(table(kind), ["v", "sex"], engine=engine) for engine in ("local", "duckdb")]
+    assert len({one.k for one in found}) == len({one.n_classes for one in found}) == 1
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
 def test_every_type_is_taken_alike_on_duckdb(kind: str, tmp_path: Path) -> None:
     file = at("parquet", kind, tmp_path)
     found = []

@@ -336,8 +336,10 @@ class DuckDBEngine(RemoteEngine):
         quoted = {name: '"' + name.replace('"', '""') + '"' for name in plain}
         made = ", ".join(f"CAST({quoted[name]} AS {kind}) AS {quoted[name]}" for name, kind in plain.items())
         view = fresh_name()
+        # A table that was made here is named with its catalog.
+        own = table.get_name().rpartition(".")[2]
         # Of names alone, in quotes.
-        select = f'SELECT * REPLACE ({made}) FROM "{table.get_name()}"'  # noqa: S608
+        select = f'SELECT * REPLACE ({made}) FROM "{own}"'  # noqa: S608
         self.backend.raw_sql(f'CREATE TEMP VIEW "{view}" AS {select}')
         return self.backend.table(view, database=("temp", "main"))
 
