@@ -88,13 +88,13 @@ def hierarchies_of(folder: Path | None, alone: list[str] | None) -> Any:
     return columns_of(alone) | ({} if folder is None else {"": folder})
 
 
-def columns_of(alone: list[str] | None) -> dict[str, Any]:
+def columns_of(alone: list[str] | None, option: str = "--hierarchy") -> dict[str, Any]:
     """Read the files of single columns, as in age=ages.csv; a file's name may hold a comma."""
     found: dict[str, Any] = {}
     for text in alone or []:
         name, mark, file = text.rpartition("=")
         if not mark or not name or not file:
-            raise InputError.of("COLUMN=FILE", option="--hierarchy", value=text)
+            raise InputError.of("COLUMN=FILE", option=option, value=text)
         found[name.strip().strip('"')] = Path(file)
     return found
 

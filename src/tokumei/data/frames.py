@@ -49,6 +49,24 @@ def check_single(schema: Mapping[str, pl.DataType], columns: Iterable[str], name
 MIDNIGHT = dt.time(0)
 
 
+def written(values: pl.Series) -> pl.Series:
+    """Write moments and times of day as text, since a hierarchy has labels; days where all are at midnight.
+
+    A moment with a time zone is written as the clock there shows it, with its offset. Other values stay as they are.
+    """
+    kind = values.dtype
+    if isinstance(kind, pl.Datetime):
+        if (values.dt.time().drop_nulls() == MIDNIGHT).all():
+            return values.dt.date()
+        form = "%Y-%m-%d %H:%M:%S"
+    elif kind == pl.Time:
+        form = "%H:%M:%S"
+    else:
+        return values
+    form += "%.f" if (values.dt.nanosecond() != 0).any() else ""
+    return values.dt.to_string(form + ("%:z" if getattr(kind, "time_zone", None) else ""))
+
+
 def as_frame(data: Any) -> pl.DataFrame:
     """Convert a Polars, pandas or Arrow object, or a mapping of columns, to a Polars frame."""
     frame = _frame_of(data)

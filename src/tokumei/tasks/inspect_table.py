@@ -199,9 +199,10 @@ class Inspection(Result):
 def inspect(data: Any, *, seed: int = 0, reading: Reading | None = None, **options: Any) -> Inspection:
     """Suggest what each column of a table is to an attacker, with reasons, and find the sets that single people out.
 
-    data: a frame, a `tk.Table`, or the name of a CSV, Parquet or Excel file.
+    data: a frame, a `tk.Table`, or the name of a file (CSV, Parquet, Excel, JSON, Stata, …).
     seed: draws the rows whose combinations are looked at, where there are many.
-    options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`, `trim`.
+    options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`, `trim`,
+        `rename`, `codes`.
 
     >>> import tokumei as tk
     >>> people = {"mail": ["a@x.org", "b@x.org"], "sex": ["f", "m"], "illness": ["flu", "cold"]}

@@ -227,6 +227,8 @@ def _reading(source: Section) -> Reading:
         null_values=source.names("null_values", []),
         has_header=source.flag("has_header", True),
         trim=source.flag("trim", False),
+        rename=source.flag("rename", False),
+        codes=source.flag("codes", False),
         columns={key: columns.text(key) for key in columns.found},
     )
     source.finish()

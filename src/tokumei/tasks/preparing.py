@@ -12,7 +12,7 @@ import hmac
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,9 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.result import Section, Sentence
 from tokumei.core.text import Text
+from tokumei.data.frames import written
 from tokumei.data.history_columns import read_amounts
+from tokumei.data.release import Recipe
 from tokumei.data.table import check_column
 from tokumei.hierarchies.builders.dates import Calendar
 from tokumei.hierarchies.builders.from_data import FromData, told_of_labels
@@ -76,6 +78,11 @@ class Preparation:
             "mask": self._masked,
         }[self.by]
         return frame.with_columns(pl.Series(self.column, change(frame), dtype=pl.String))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the change for JSON, without where its key lies."""
+        named = {"column": self.column, "by": self.by, "person": self.person, "days": self.days}
+        return {name: one for name, one in {**named, "base": self.base, "at": self.at}.items() if one}
 
     def check_key(self) -> None:
         """Refuse a key that is not there or too short, where one is needed."""
@@ -142,6 +149,22 @@ def prepare(frame: pl.DataFrame, preparations: Sequence[Preparation], name: str)
     for one in preparations:
         made = one.apply(made, frame)
     return made
+
+
+def prepare_again(
+    frame: pl.DataFrame, recipe: Recipe, released: Iterable[str], keys: Mapping[str, Any], name: str
+) -> pl.DataFrame:
+    """Change the columns of another table as those of a recipe's own were; `keys` are files by column."""
+    wanted = set(released)
+    again = [Preparation(**one) for one in recipe.options.get("prepared", ()) if one["column"] in wanted]
+    for one in again:
+        if one.by in KEYED and one.column not in keys:
+            expected = f"the key by which {one.column} was changed ({one.by}), as --key '{one.column}=FILE'"
+            raise InputError.of(expected, file=name, column=one.column)
+    keyed = [one["column"] for one in recipe.options.get("prepared", ()) if one["by"] in KEYED]
+    for column in keys:
+        check_column(column, keyed, "one changed by a key", "the recipe")
+    return prepare(frame, [replace(one, key=Path(keys[one.column])) if one.by in KEYED else one for one in again], name)
 
 
 def check_preparations(columns: Sequence[str], preparations: Sequence[Preparation], name: str) -> None:
@@ -322,7 +345,7 @@ def days_of(values: pl.Series) -> list[dt.date] | None:
 
 
 def _plain(values: pl.Series) -> pl.Series:
-    return values.cast(pl.String) if isinstance(values.dtype, (pl.Categorical, pl.Enum)) else values
+    return values.cast(pl.String) if isinstance(values.dtype, (pl.Categorical, pl.Enum)) else written(values)
 
 
 def _check_size(column: str, values: pl.Series) -> None:

@@ -12,7 +12,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -362,6 +362,9 @@ class TableWork:
             done = anonymize_table(self.table, self.job.request(name, options, self.seed))
         except CannotAnonymize as error:
             return {"method": name, "number": number, "error": str(error)}
+        if self.job.preparations:
+            options = {**done.recipe.options, "prepared": [one.as_dict() for one in self.job.preparations]}
+            done = replace(done, recipe=replace(done.recipe, options=options))
         done.write(release, recipe, rows)
         facts = {key: value for key, value in done.to_dict().items() if key != "seed"}
         return {**without_times(facts), "method": name, "number": number}
