@@ -105,7 +105,7 @@ def _table(file: Path, found: Any) -> tk.Table:
     known = found.columns_with("quasi-identifier")[:MOST_KNOWN] or list(found.columns)[:2]
     whose = {role: next(iter(found.columns_with(role)), None) for role in ("person", "household")}
     # As prepared job files have it: what singles people out is not released as it is.
-    few = [name for name in found.columns_with("sensitive") if found.columns[name].facts.n_unique <= FEW_ROWS]
+    few = [name for name in found.columns_with("sensitive") if found.columns[name].n_alone <= FEW_ROWS]
     sensitive = [name for name in few if name not in known][:1]
     return tk.Table(file, known, sensitive, **whose)
 

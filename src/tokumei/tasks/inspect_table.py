@@ -39,6 +39,13 @@ class InspectedColumn:
     facts: ColumnFacts
     suggestion: Suggestion
     hierarchy: HierarchyChoice | None
+    # Values that a single person has, where people have several rows.
+    n_of_one_person: int | None = None
+
+    @property
+    def n_alone(self) -> int:
+        """Number of values that are one row's, or one person's, alone."""
+        return self.facts.n_unique if self.n_of_one_person is None else self.n_of_one_person
 
     def as_dict(self) -> dict[str, Any]:
         """Return the column for JSON."""
@@ -244,4 +251,8 @@ def inspect_columns(frame: pl.DataFrame) -> tuple[dict[str, InspectedColumn], Re
     repeated = repeated_people(frame, {name: one.suggestion.kind for name, one in columns.items()})
     if repeated is not None:
         columns[repeated.column] = _of_people(columns[repeated.column], repeated)
+        for name, one in columns.items():
+            if one.suggestion.role == "sensitive":
+                each = frame.select(repeated.column, name).unique()[name].drop_nulls()
+                columns[name] = replace(one, n_of_one_person=int(each.is_unique().sum()))
     return columns, repeated

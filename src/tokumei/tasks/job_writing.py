@@ -124,8 +124,11 @@ def _head(file: Path, kind: str, reading: Reading, beside: Path) -> list[str]:
 def _role(one: InspectedColumn) -> tuple[str, str]:
     """Return the role to write; a sensitive column that singles people out gets none, or it would be released."""
     role, reason = one.suggestion.role, one.suggestion.reason
-    if role == "sensitive" and one.facts.n_unique > FEW_ROWS:
-        why = f"sensitive, but {one.facts.n_unique:,} rows have a value of their own, so it is generalized ({reason})"
+    if role == "sensitive" and one.n_alone > FEW_ROWS:
+        whose = (
+            "rows have a value of their own" if one.n_of_one_person is None else "of its values are one person's alone"
+        )
+        why = f"sensitive, but {one.n_alone:,} {whose}, so it is generalized ({reason})"
         return "quasi-identifier", why
     return role, reason
 
