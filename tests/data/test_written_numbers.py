@@ -87,7 +87,7 @@ def test_history_read_in_blocks_is_the_one_read_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block_rows: int, prices: list[str], quantities: list[str]
 ) -> None:
     monkeypatch.setattr("tokumei.engines.staging.BLOCK_ROWS", block_rows)
-    monkeypatch.setattr("tokumei.engines.staging._plain", lambda block, first: block)
+    monkeypatch.setattr("tokumei.engines.staging.write_plain", lambda rows, _first, _keys, out: rows.write_parquet(out))
     file = shop(tmp_path, prices, quantities)
     if not prices[0]:
         # A deleted row.

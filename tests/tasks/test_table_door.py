@@ -376,12 +376,12 @@ def test_label_that_means_nothing_is_told_with_the_file_it_stands_in(
 def test_release_by_hierarchies_that_were_made_is_attacked_from_its_file(
     method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Postal codes with letters, heights with a dash for none: their ranges are no intervals of numbers."""
+    """Postal codes with letters, heights with a word among them: their ranges are no intervals of numbers."""
     draw = random.Random(3)
     frame = pl.DataFrame(
         {
             "post": [draw.choice(["1010", "2020", "3500", "8001", "CH-4051", "CH-4058"]) for _ in range(200)],
-            "height": [draw.choice(["-", *(f"{150 + at}.{at % 10}" for at in range(40))]) for _ in range(200)],
+            "height": [draw.choice(["tall", *(f"{150 + at}.{at % 10}" for at in range(40))]) for _ in range(200)],
             "illness": [draw.choice(["flu", "cold", "ulcer"]) for _ in range(200)],
         }
     )

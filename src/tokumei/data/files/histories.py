@@ -43,7 +43,11 @@ class HistoryFormat(Protocol):
     def read_released_history(self, path: Path | str) -> History:
         """Read a release of a contest that has customers besides."""
 
-    def write_released_history(self, history: History, path: Path | str) -> None:
+    # How a release names the invoices under a pseudonym; contests take shorter names.
+NAMED_ANEW = r"^B[0-9a-f]{20}$"
+
+
+def write_released_history(self, history: History, path: Path | str) -> None:
         """Write a release of a contest that has customers besides."""
 
     def read_release(self, path: Path | str) -> History:
@@ -200,7 +204,16 @@ def _write_2016(history: History, path: Path | str) -> None:
         said = "%s: %s has no deleted rows; they are left out (%s of %s), and the others no longer stand row for row"
         log.info(said, Path(path).name, CONTEST_2016, f"{n_deleted:,}", f"{history.n_rows:,}")
     contest = history_format(CONTEST_2016, "write_released_history")
-    contest.write_released_history(History(history.kept, history.name), path)
+    contest.write_released_history(History(_with_short_invoices(history.kept), history.name), path)
+
+
+def _with_short_invoices(rows: pl.DataFrame) -> pl.DataFrame:
+    """Number the invoices that were named anew, in the order of their names, which is one by lot."""
+    invoices = rows["invoice"]
+    if not invoices.drop_nulls().str.contains(NAMED_ANEW).all():
+        return rows
+    number = invoices.rank("dense").cast(pl.String)
+    return rows.with_columns(invoice="B" + number.str.zfill(len(str(invoices.n_unique()))))
 
 
 def _write_2017(history: History, path: Path | str) -> None:
