@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, cast
 
 from tokumei.core.errors import InputError
 from tokumei.engines.class_counts import Recoding
@@ -227,7 +227,9 @@ def extended(hierarchy: Hierarchy, texts: Sequence[str]) -> Hierarchy:
 
 def rule_as_dict(rule: Rule) -> dict[str, Any]:
     """Return a rule for JSON."""
-    return {"rule": rule.name} | asdict(rule)  # type: ignore[call-overload, no-any-return]
+    found: dict[str, Any] = asdict(cast("Any", rule))
+    listed = {name: list(one) if isinstance(one, tuple) else one for name, one in found.items()}
+    return {"rule": rule.name, **listed}
 
 
 def rule_from(described: Mapping[str, Any], column: str) -> Rule:

@@ -43,11 +43,7 @@ class HistoryFormat(Protocol):
     def read_released_history(self, path: Path | str) -> History:
         """Read a release of a contest that has customers besides."""
 
-    # How a release names the invoices under a pseudonym; contests take shorter names.
-NAMED_ANEW = r"^B[0-9a-f]{20}$"
-
-
-def write_released_history(self, history: History, path: Path | str) -> None:
+    def write_released_history(self, history: History, path: Path | str) -> None:
         """Write a release of a contest that has customers besides."""
 
     def read_release(self, path: Path | str) -> History:
@@ -177,6 +173,10 @@ def write_history_table(history: History, path: Path | str) -> None:
     write_frame(frame if history.carried is None else frame.hstack(history.carried), path)
 
 
+# How a release names the invoices under a pseudonym; contests take shorter names.
+NAMED_ANEW = r"^B[0-9a-f]{20}$"
+
+
 def write_released_history(history: History, path: Path | str, form: str = TABLE) -> None:
     """Write a release in the form that is asked for; a Parquet file is a table whatever the form.
 
@@ -208,7 +208,7 @@ def _write_2016(history: History, path: Path | str) -> None:
 
 
 def _with_short_invoices(rows: pl.DataFrame) -> pl.DataFrame:
-    """Number the invoices that were named anew, in the order of their names, which is one by lot."""
+    """Return rows whose invoices, if named anew, are numbers instead: in the order of their names, which is random."""
     invoices = rows["invoice"]
     if not invoices.drop_nulls().str.contains(NAMED_ANEW).all():
         return rows

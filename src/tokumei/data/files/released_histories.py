@@ -177,9 +177,9 @@ def write_pseudonyms(
     `periods`: whoever is judged by it needs all months of the original, those in which nobody has a pseudonym too.
     """
     names = {period: period_name(period) for period in cells["period"].unique()}
-    # Of no cells there is nothing to replace, and numbers would stay.
-    months_of_cells = pl.col("period").replace_strict(names, return_dtype=pl.String).cast(pl.String)
-    named = cells.with_columns(months_of_cells.alias("month"))
+    # Where there is nothing to replace, Polars leaves numbers.
+    found = pl.col("period").replace_strict(names, return_dtype=pl.String) if names else pl.lit(None, pl.String)
+    named = cells.with_columns(found.alias("month"))
     if cells.select("customer", "period").is_duplicated().any():
         write_csv(named.select(BY_PSEUDONYM).sort("month", "pseudonym"), path)
         return
