@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 import polars as pl
-from tests.inspection.corpus import EN_FIRST, EN_LAST, KINDS_OF_STREET, STREETS
+from tests.inspection.corpus import EN_FIRST, EN_LAST, KINDS_OF_STREET, ROMAN_GIVEN, ROMAN_SURNAMES, STREETS
 
 N_ROWS, N_PEOPLE = 600, 150
 ROLES = {
@@ -626,8 +626,8 @@ def _drawn(of: Listed, n: int) -> Sequence[object]:
 
 
 _WRITTEN: dict[str, Callable[[random.Random], str]] = {
-    "given": lambda draw: draw.choice(EN_FIRST).lower(),
-    "surname": lambda draw: draw.choice(EN_LAST).lower(),
+    "given": lambda draw: draw.choice(EN_FIRST + ROMAN_GIVEN).lower(),
+    "surname": lambda draw: draw.choice(EN_LAST + ROMAN_SURNAMES).lower(),
     "full": lambda draw: f"{draw.choice(EN_FIRST)} {draw.choice(EN_LAST)}".lower(),
     "address": lambda draw: f"{draw.randint(1, 999)} {draw.choice(STREETS)} {draw.choice(KINDS_OF_STREET)}",
     "sentence": lambda draw: " ".join(draw.choices(words("i am new here and love long walks good food my dog"), k=14)),

@@ -5,6 +5,7 @@ A role follows from the header and the values; a hierarchy is named by its build
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,13 +13,17 @@ from tokumei.core.text import Text
 from tokumei.hierarchies.written_dates import date_reader
 from tokumei.inspection.column_facts import ColumnFacts
 from tokumei.inspection.content import FEWEST_ROWS, NEARLY_ALL, Seen, content_kind
-from tokumei.inspection.kinds import IDENTIFIER, KINDS, OTHER, QUASI, Kind, Role, header_kind
+from tokumei.inspection.kinds import IDENTIFIER, KINDS, OTHER, QUASI, Kind, Role, header_kinds, header_words
 from tokumei.inspection.person_names import are_shaped_as_names, holds_known_name
 
 # A column that is said to identify people and has so few values for so many rows does not.
 FEW_VALUES, FEW_SHARE = 20, 0.1
 # Ages, heights and years lie below these.
 LARGEST_AMOUNT, YEARS = 300, (1800, 2100)
+# A header such as `black` names a group where a column has so few values.
+MOST_GROUPS = 10
+# Weights in grams lie below this, weights of a survey's rows seldom; numbers that lead to a person have seven digits.
+LARGEST_BODY, LEAST_OF_PEOPLE = 9_999, 1_000_000
 # So many rows with a value of their own are no accident.
 FEWEST_ALONE, LARGE_SHARE = 5, 0.4
 # So small a share of cells with an address or a number inside may be an accident; above, the column holds them.
@@ -36,7 +41,7 @@ class Suggestion:
 
 def suggest_role(facts: ColumnFacts) -> Suggestion:
     """Suggest the role of a column: values that identify people outweigh any header, a header outweighs the rest."""
-    said = header_kind(facts.name)
+    said = _said(facts)
     seen = content_kind(facts)
     if not facts.n_present:
         return (
@@ -67,6 +72,49 @@ def suggest_role(facts: ColumnFacts) -> Suggestion:
     if facts.n_distinct == 1:
         return Suggestion(OTHER, "category", Text("every row has the same value"))
     return _of_category(facts)
+
+
+def _said(facts: ColumnFacts) -> Kind | None:
+    """Return the first kind that the header says and the numbers of the column allow, or else the first."""
+    kinds = header_kinds(facts.name, is_group=facts.n_distinct <= MOST_GROUPS)
+    possible = [kind for kind in kinds if _may_be(kind, facts)]
+    if len(possible) > 1 and possible[0].name == "date" and facts.greatest is not None and facts.greatest <= 31:
+        # Cigarettes a day are no days.
+        return possible[1]
+    return next(iter([*possible, *kinds]), None)
+
+
+def _may_be(kind: Kind, facts: ColumnFacts) -> bool:
+    """Whether numbers can be what a header says: 0 and 1 are no days, a fraction is no telephone number."""
+    least, greatest, words = facts.least, facts.greatest, header_words(facts.name)
+    if kind.name == "person-name" and facts.type == "truth":
+        return False
+    if least is None or greatest is None:
+        return kind.name != "duration"
+    is_flag = least >= 0 and greatest <= 1
+    if kind.name == "date":
+        return facts.is_whole and _may_be_dates(least, greatest, words)
+    if kind.name == "birth-date":
+        return facts.is_whole
+    if kind.name == "coordinates":
+        return -180 <= least and greatest <= 180 and not (is_flag and facts.is_whole)
+    if kind.name == "body":
+        return not is_flag and greatest <= LARGEST_BODY
+    if kind.name in ("phone", "card", "my-number", "licence", "insurance", "account", "passport"):
+        return facts.is_whole and greatest >= LEAST_OF_PEOPLE
+    return kind.name not in ("person-name", "user-name", "email", "url", "ip-address", "mac-address", "free-text")
+
+
+def _may_be_dates(least: float, greatest: float, words: str) -> bool:
+    """Whether whole numbers may be years, months, days, days without marks, or seconds since 1970."""
+    if re.search(r"\b(time|hour|minute)s?\b", words) and not re.search(r"\b(date|year)\b", words):
+        return least >= 1e8
+    if YEARS[0] <= least and greatest <= YEARS[1]:
+        return True
+    # Years of two digits are such as 78; years of a study are counted from 1.
+    is_of_years = re.search(r"\b(years?|yr|date|dt)\b", words) is not None
+    is_part = least >= 0 and (31 < greatest <= 99 if is_of_years else 1 < greatest <= 31)
+    return is_part or (least >= 1e7 and greatest < 1e10)
 
 
 def _of(kind: Kind, reason: Text) -> Suggestion:
@@ -101,7 +149,7 @@ def _is_amount(said: Kind, facts: ColumnFacts) -> bool:
         return facts.greatest <= LARGEST_AMOUNT
     if said.name in ("date", "birth-date"):
         return facts.least >= YEARS[0] and facts.greatest <= YEARS[1]
-    return said.name in ("income", "coordinates", "treatment")
+    return said.name in ("income", "coordinates", "treatment", "duration")
 
 
 def _said_to_identify(facts: ColumnFacts, said: Kind, seen: Seen | None) -> Suggestion:
@@ -128,9 +176,9 @@ def _said_to_identify(facts: ColumnFacts, said: Kind, seen: Seen | None) -> Sugg
             m=facts.n_present,
         )
         return Suggestion(QUASI, "category", reason)
-    if facts.type == "number" and said.name not in ("code", "account", "my-number", "phone"):
+    if facts.type == "number":
         reason = Text("its header says {kind}, but its values are measured numbers", kind=Text(said.words))
-        return Suggestion(QUASI, "number", reason)
+        return Suggestion(QUASI if said.name in ("code", "person-name") else OTHER, "number", reason)
     return _of(said, Text("its header says so"))
 
 
