@@ -9,7 +9,8 @@ from these, such as the square of an age. Sensitive is what people would not tel
 belief, opinions, crime, marks and tests. A number of its own in every row identifies a record. How long a study watched
 somebody, what it tried on them, prices and things are other.
 
-Every third data set by name is kept aside: nothing was tuned on it.
+Data sets with a star are kept aside: nothing was tuned on them. They are about a third, every third by name of what was
+not known to fail before, and some that were labelled after the rules were written and before they were tried.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ south | 0/1 | q
 tenure | whole 0 44 | q
 profocc | 0/1 | q
 construc | 0/1 | q
-# wagepan
+# wagepan *
 nr | people 13 | p
 year | of 1980 1981 1982 1983 | o
 black | 0/1 | q
@@ -163,7 +164,7 @@ catholic | 0/1 | s
 evermarr | 0/1 | q
 usemeth | 0/1 | s
 heduc | whole 0 20 | q
-# crime1
+# crime1 *
 narr86 | count 0 12 | s
 pcnv | decimal 0 1 2 | s
 avgsen | decimal 0 59 1 | s
@@ -185,7 +186,7 @@ dep | of 0 1 2 3 4 5 | q
 hrat | decimal 1 72 2 | s
 pubrec | 0/1 | s
 approve | 0/1 | s
-# card
+# card *
 id | numbering 2 | i
 nearc4 | 0/1 | q
 weight | whole 75607 1752340 | o
@@ -212,18 +213,18 @@ siblings | count 0 30 | q
 agefirstbirth | whole 11 42 | q
 ethnicity | of cauc other | q
 immigrant | yes/no | q
-# healthinsurance
+# healthinsurance *
 health | yes/no | s
 limit | yes/no | s
 gender | of male female | q
 family | whole 1 14 | q
 region | of south west northeast midwest | q
 education | of bachelor highschool ged none master | q
-# resumenames
+# resumenames *
 name | given | i
 call | yes/no | o
 military | yes/no | q
-# star
+# star *
 birth | of 1979_Q3 1980_Q1 1979_Q4 1980_Q2 1979_Q2 | q
 readk | whole 315 627 | s
 lunchk | of free non-free | s
@@ -234,7 +235,7 @@ discipline | of A B | q
 yrs.since.phd | whole 1 56 | q
 yrs.service | whole 0 60 | q
 salary | whole 57800 231545 | s
-# mplsstops
+# mplsstops *
 idNum | code 17-###### | i
 date | moment 2017 2017 | q
 problem | of suspicious traffic | s
@@ -252,7 +253,7 @@ wexp | yes/no | q
 mar | of married not_married | q
 paro | yes/no | s
 prio | count 0 18 | s
-# pbc
+# pbc *
 id | numbering 1 | i
 time | whole 41 4795 | o
 status | of 0 1 2 | s
@@ -263,7 +264,7 @@ bili | decimal 0.3 28 1 | s
 albumin | decimal 1.9 4.7 2 | s
 platelet | whole 62 721 | s
 stage | of 1 2 3 4 | s
-# nafld1
+# nafld1 *
 id | numbering 1 | i
 male | 0/1 | q
 bmi | decimal 9 84 5 | s
@@ -280,13 +281,13 @@ inst | whole 1 33 | q
 ph.ecog | of 0 1 2 3 | s
 wt.loss | whole -24 68 | s
 meal.cal | whole 96 2600 | s
-# jasa
+# jasa *
 birth.dt | day 1903 1955 | q
 accept.dt | day 1967 1974 | q
 surgery | 0/1 | s
 transplant | 0/1 | s
 wait.time | whole 0 340 | o
-# birthwt
+# birthwt *
 low | 0/1 | s
 lwt | whole 80 250 | q
 race | of 1 2 3 | q
@@ -326,7 +327,7 @@ site | of 1_UM 2_IU 3_UK 4_Case | q
 gender | of 1_female 2_male | q
 outcome | of 1_yes 0_no | s
 pep | of 1_yes 0_no | s
-# licorice
+# licorice *
 preOp_gender | 0/1 | q
 preOp_calcBMI | decimal 15 37 2 | s
 preOp_age | whole 18 86 | q
@@ -435,7 +436,7 @@ license_issue_date | day 2015 2018 | q
 license_number | code S1##### | i
 species | of Dog Cat Goat | o
 zip_code | number 98101 1 | q
-# use_of_force
+# use_of_force *
 primary_offense | of DASLT1 DISCON OBSTRC TRAFF | s
 subject_injury | yes/no | s
 race | of Black White Asian Native_American | q
@@ -449,7 +450,7 @@ uempla | 0/1 | q
 hinctnta | whole 1 10 | s
 lrscale | whole 0 10 | s
 stintrvw | day 2018 2019 | q
-# gss
+# gss *
 id | people 1 | p
 sex | of Female Male | q
 race | of White Black Other | q
@@ -468,18 +469,18 @@ racef | of White Black Hispanic Asian | q
 famincr | whole 1 12 | s
 bornagain | 0/1 | s
 churchatd | whole 1 6 | s
-# nhis
+# nhis *
 fml | 0/1 | q
 hlth | of 1 2 3 4 5 | s
 nwhite | 0/1 | q
 famsize | whole 1 13 | q
 yedu | whole 0 18 | q
 perweight | whole 600 24000 | o
-# medexp
+# medexp *
 ndisease | decimal 0 58 9 | s
 physlim | yes/no | s
 lfam | decimal 0 2.6 6 | q
-# hospital
+# hospital *
 ID | number 4 4 | i
 AgeGroup | of 1 2 3 | q
 SysBP | whole 36 256 | s
@@ -489,7 +490,7 @@ HispMom | of N P C M O | q
 BirthWeightOz | whole 12 181 | q
 Premie | 0/1 | s
 GPA | decimal 1.9 4 2 | s
-# flights
+# flights *
 dep_time | whole 1 2400 | o
 air_time | whole 20 695 | o
 tailnum | code N##### | i
@@ -509,7 +510,7 @@ id | people 1 | p
 gender | of M F | q
 base_age | of 6 8 10 12 14 | q
 obese | yes/no | s
-# exam
+# exam *
 school | whole 1 65 | q
 normexam | decimal -3.6 3.6 6 | s
 student | whole 1 198 | i
@@ -520,7 +521,7 @@ mom | people 2 | h
 immun | of Y N | s
 momEd | of P S N | q
 rural | of Y N | q
-# adsl
+# adsl *
 USUBJID | code GT10## | i
 TRTA | of Placebo Drug_1 | o
 AAGEGR1 | of <40 >=40 | q
@@ -532,10 +533,10 @@ hemo | 0/1 | s
 homo | 0/1 | s
 cd40 | whole 0 1200 | s
 symptom | 0/1 | s
-# kidney_transplant
+# kidney_transplant *
 black_male | 0/1 | q
 white_female | 0/1 | q
-# lymph_node
+# lymph_node *
 diagdateb | day 1984 1989 | q
 deathdate | day 1985 1992 | q
 menopause | of 1 2 | s
@@ -550,6 +551,53 @@ yschool | whole 6 18 | q
 npartner | count 0 19 | s
 condom | of 1 2 3 | s
 rash | 0/1 | s
+# smoking *
+marital_status | of Divorced Single Married Widowed | q
+highest_qualification | of No_Qualification Degree GCSE | q
+nationality | of British English Scottish Other | q
+gross_income | of Under_2,600 2,600_to_5,200 28,600_to_36,400 | s
+amt_weekends | count 0 60 | s
+smoke | yes/no | s
+# london_murders *
+forename | given | i
+age | whole 0 92 | q
+date | day 2006 2011 | q
+borough | of Hackney Barnet Lambeth Newham Ealing | q
+# nmes1988 *
+visits | count 0 89 | s
+chronic | count 0 8 | s
+adl | of normal limited | s
+afam | yes/no | q
+school | whole 0 18 | q
+medicaid | yes/no | s
+# credit_data *
+Seniority | whole 0 48 | q
+Home | of rent owner parents private | s
+Marital | of married widow single separated | q
+Job | of freelance fixed partime | q
+Debt | whole 0 30000 | s
+Price | whole 105 11140 | o
+# beps *
+vote | of Liberal_Democrat Labour Conservative | s
+Europe | whole 1 11 | s
+gender | of female male | q
+# psid *
+intnum | people 4 | h
+educatn | whole 0 17 | q
+hours | whole 0 5160 | o
+kids | whole 0 10 | q
+# nesarc *
+idnum | numbering 1 | i
+ethrace2a | of 1 2 3 4 5 | q
+marital | of 1 2 3 4 5 6 | q
+# bdf *
+pupilNR | numbering 17001 | i
+IQ.verb | decimal 4 18 1 | s
+Minority | of N Y | q
+classsiz | whole 5 39 | o
+# lalonde *
+nodegree | 0/1 | q
+treat | 0/1 | o
 """
 words = str.split
 
@@ -568,16 +616,18 @@ def _listed() -> list[Listed]:
     listed, data_set = [], ""
     for line in LISTED.strip().splitlines():
         if line.startswith("#"):
-            data_set = line[1:].strip()
+            data_set = line[1:].strip(" *")
+            if line.endswith("*"):
+                KEPT_ASIDE.append(data_set)
         else:
             header, shape, role = line.split(" | ")
             listed.append(Listed(data_set, header, shape, ROLES[role]))
     return listed
 
 
+KEPT_ASIDE: list[str] = []
 COLUMNS = _listed()
 DATA_SETS = sorted({one.data_set for one in COLUMNS})
-KEPT_ASIDE = DATA_SETS[2::3]
 
 
 def _drawn(of: Listed, n: int) -> Sequence[object]:

@@ -21,7 +21,8 @@ HEADERS: Mapping[str, str] = {
     "thing": r"artikel\w*|articles?|articulos?|articol[oi]|artigos?|produkte?|produits?|productos?|prodott[oi]"
     r"|produtos?|waren?(gruppe)?|marke|marque|marca",
     "phone": r"telefon\w*|telephone|handy(nummer)?|mobil(nummer|telefon)?|rufnummer|cellulare|celular|movil",
-    "insurance": r"\w*versicherungs?(nummer|nr)|krankenkassen\w*|numero de securite sociale|nir|codice fiscale|bsn|cpf",
+    "insurance": r"\w*versicherungs?(nummer|nr)|krankenkassen\w*|numero de securite sociale|nir|codice fiscale"
+    r"|bsn|cpf",
     "account": r"konto(nummer|nr)?|compte( bancaire)?|cuenta|rekeningnummer",
     "postal-code": r"plz|postleitzahl|code postal|codigo postal|cep",
     "region": r"(wohn|geburts|arbeits)?ort|stadt|gemeinde|(bundes)?land(kreis)?|kreis|bezirk|kanton|ville|commune"
@@ -48,7 +49,8 @@ HEADERS: Mapping[str, str] = {
     r"|stipendio|renda|inkomen|loon",
     "religion": r"konfession|glaube|religione?|religiao|croyance|godsdienst",
     "occupation": r"beruf|tatigkeit|metier|profession|emploi|profesion|ocupacion|professione|lavoro|profissao|beroep",
-    "employer": r"arbeitgeber|firma|abteilung|klinik|krankenhaus|employeur|entreprise|hopital|empresa|azienda|ospedale"
+    "employer": r"arbeitgeber|firma|abteilung|klinik|krankenhaus|employeur|entreprise|hopital|empresa|azienda"
+    r"|ospedale"
     r"|werkgever|ziekenhuis",
     "body": r"(korper)?grosse|(korper)?gewicht|taille|poids|altura|estatura|altezza",
     "free-text": r"bemerkung(en)?|kommentar|anmerkung(en)?|notiz(en)?|remarques?|commentaires?|observaciones"
@@ -219,7 +221,8 @@ _LISTED = (
         "thing",
         OTHER,
         "things, not people",
-        r"\b(product|item|goods|sku|stock|asin|isbn|jan|brand|category|(?<!yrs )(?<!years )(?<!years of )service|plan|model|file|column|variable)\b"
+        r"\b(product|item|goods|sku|stock|asin|isbn|jan|brand|category"
+        r"|(?<!yrs )(?<!years )(?<!years of )service|plan|model|file|column|variable)\b"
         r"|商品|品名|品番|品目|製品|カテゴリ|分類|科目|ファイル|銘柄|型番|機種|ブランド|プラン",
     ),
     Kind(
@@ -241,7 +244,8 @@ _LISTED = (
         "insurance",
         IDENTIFIER,
         "insurance numbers",
-        r"\b(ssn|social security|nino|national insurance|insurance (no|num(ber)?|id)|policy (no|num(ber)?)|medicare)\b"
+        r"\b(ssn|social security|nino|national insurance|insurance (no|num(ber)?|id)|policy (no|num(ber)?)"
+        r"|medicare)\b"
         r"|保険者番号|被保険者|保険証|年金番号|記号番号|証券番号",
     ),
     Kind("account", IDENTIFIER, "account numbers", r"\b(iban|bank account|account( (no|num(ber)?|id))?)\b|口座"),
@@ -287,7 +291,8 @@ _LISTED = (
         "birth-date",
         QUASI,
         "dates of birth",
-        r"\b(birth ?dates?|date of birth|dob|birth ?day|born|birth(?! ?(w|order|rate|pl)))\b|生年月日|誕生日|生まれ|生年",
+        r"\b(birth ?dates?|date of birth|dob|birth ?day|born|birth(?! ?(w|order|rate|pl)))\b"
+        r"|生年月日|誕生日|生まれ|生年",
     ),
     Kind(
         "date",
@@ -321,13 +326,19 @@ _LISTED = (
         "illness",
         SENSITIVE,
         "illnesses",
-        r"\b(disease|illness|diagnosis|diagnos[ei]s|condition|symptoms?|icd ?(9|10)?|disorder|comorbidity|allerg(y|ies)"
+        r"\b(disease|illness|diagnosis|diagnos[ei]s|condition|symptoms?|icd ?(9|10)?|disorder|comorbidity"
+        r"|allerg(y|ies)"
         r"|medical|health|blood pressure|cholesterol|glucose|hba1c|bmi|hiv|cancer|diabetes|depression"
         r"|outcome|test result)\b"
         r"|病名|疾患|傷病|病歴|既往|症状|診断|病気|障害|障がい|血圧|血糖|コレステロール|検査値"
         r"|検査結果|アレルギー|体脂肪|健診",
     ),
-    Kind("habit", SENSITIVE, "what people smoke, drink and eat", r"\b(habits?|addiction|lifestyle)\b|喫煙|飲酒|嗜好|生活習慣"),
+    Kind(
+        "habit",
+        SENSITIVE,
+        "what people smoke, drink and eat",
+        r"\b(habits?|addiction|lifestyle)\b|喫煙|飲酒|嗜好|生活習慣",
+    ),
     Kind(
         "treatment",
         SENSITIVE,
@@ -338,7 +349,8 @@ _LISTED = (
         "income",
         SENSITIVE,
         "money that people have or owe",
-        r"\b(income|salary|wages?|earnings?|pay|assets?|savings|debt|loan|mortgage|capital (gain|loss)|net ?worth|bonus"
+        r"\b(income|salary|wages?|earnings?|pay|assets?|savings|debt|loan|mortgage|capital (gain|loss)"
+        r"|net ?worth|bonus"
         r"|salary class|balance)\b|年収|所得|収入|給与|給料|月給|賃金|資産|貯蓄|貯金|預金|借金|借入"
         r"|負債|残高|ローン|賞与",
     ),
@@ -370,7 +382,12 @@ _LISTED = (
         "crime",
         r"\b(crim(e|inal)|convictions?|offen[cs]es?|arrest(ed)?|victim)\b|犯罪|前科|逮捕|有罪|被害",
     ),
-    Kind("score", SENSITIVE, "marks and test scores", r"\b(grade point|report card|exam|test|marks?) ?(average|scores?)\b|成績|偏差値"),
+    Kind(
+        "score",
+        SENSITIVE,
+        "marks and test scores",
+        r"\b(grade point|report card|exam|test|marks?) ?(average|scores?)\b|成績|偏差値",
+    ),
     Kind(
         "occupation",
         QUASI,
@@ -451,7 +468,8 @@ def header_words(header: str) -> str:
 
 # What an identifier is counted or described by identifies nobody: the length of an account, a number of calls.
 _COUNTED = re.compile(
-    r"^(n|num|number of|no of|count|total|avg|average|mean|max|min|pct|perc|percent|share|rate) \w|\b(counts?|length|percent"
+    r"^(n|num|number of|no of|count|total|avg|average|mean|max|min|pct|perc|percent|share|rate) \w|\b(counts?"
+    r"|length|percent"
     r"|pct|rate|ratio|share|amount|status|type|size|level|limit)$"
 )
 _ASKED = re.compile(r"^(is|has|have|had|was|were|ever|any|currently) ")
@@ -467,9 +485,11 @@ def header_kinds(header: str, *, is_group: bool = False) -> list[Kind]:
     """
     words = header_words(header)
     parts = survey_words.parted(words)
-    found = [kind for kind in _LISTED if _is_said(kind, words, parts, is_group=is_group)]
-    if found and found[-1].name == "code" and _NOT_OF_PEOPLE.search(words):
-        found[-1] = KINDS["thing"]
+    n_said = {kind.name: _words_said(kind, words, parts, is_group=is_group) for kind in _LISTED}
+    # The degree of a charge is a crime's, not a school's: several words together say more than one.
+    found = sorted((kind for kind in _LISTED if n_said[kind.name]), key=lambda kind: -n_said[kind.name])
+    if _NOT_OF_PEOPLE.search(words):
+        found = [KINDS["thing"] if kind.name == "code" else kind for kind in found]
     if _COUNTED.search(words):
         found = [kind for kind in found if kind.role != IDENTIFIER]
     if _ASKED.search(words):
@@ -480,15 +500,16 @@ def header_kinds(header: str, *, is_group: bool = False) -> list[Kind]:
     return found
 
 
-def _is_said(kind: Kind, words: str, parts: str, *, is_group: bool) -> bool:
-    return (
-        (bool(kind.header) and re.search(kind.header, words, re.IGNORECASE) is not None)
-        or (bool(kind.header) and parts != words and re.search(kind.header, parts, re.IGNORECASE) is not None)
-        or says(kind.name, words)
-        or survey_words.says(kind.name, words)
-        or survey_words.says(kind.name, parts)
-        or (is_group and survey_words.says(kind.name, parts, of=survey_words.GROUPS))
-    )
+def _words_said(kind: Kind, words: str, parts: str, *, is_group: bool) -> int:
+    """Return how many words of a header say a kind together; 0 where none do."""
+    patterns = [*([kind.header] if kind.header else []), *survey_words.patterns(kind.name, is_group=is_group)]
+    found = [
+        match[0]
+        for pattern in patterns
+        for said in dict.fromkeys((words, parts))
+        for match in re.finditer(pattern, said, re.IGNORECASE)
+    ]
+    return max((len(text.split()) for text in found), default=int(says(kind.name, words)))
 
 
 def header_kind(header: str) -> Kind | None:

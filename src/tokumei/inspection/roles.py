@@ -20,8 +20,10 @@ from tokumei.inspection.person_names import are_shaped_as_names, holds_known_nam
 FEW_VALUES, FEW_SHARE = 20, 0.1
 # Ages, heights and years lie below these.
 LARGEST_AMOUNT, YEARS = 300, (1800, 2100)
-# A header such as `black` names a group where a column has so few values.
-MOST_GROUPS = 10
+# A header such as `black` names a group where a column has so few values; missing ones may be filled in with shares.
+MOST_GROUPS, MOST_SHARES = 3, 10
+# More people live in no household.
+LARGEST_HOUSEHOLD = 100
 # Weights in grams lie below this, weights of a survey's rows seldom; numbers that lead to a person have seven digits.
 LARGEST_BODY, LEAST_OF_PEOPLE = 9_999, 1_000_000
 # So many rows with a value of their own are no accident.
@@ -59,12 +61,19 @@ def suggest_role(facts: ColumnFacts) -> Suggestion:
         return _of(KINDS["mixed"], Text(form, n=facts.n_embedded))
     if said is not None and said.role == IDENTIFIER:
         return _said_to_identify(facts, said, seen)
+    if said is not None and said.name == "household" and (facts.greatest or 0) > LARGEST_HOUSEHOLD and facts.is_whole:
+        reason = Text("its header says {kind}, and its numbers are too large to count people", kind=Text(said.words))
+        return _of(KINDS["code"], reason)
     if said is not None and _fits(said, seen, facts):
         if seen and seen.kind is said:
             return _of(said, Text("its header says so, and {reason}", reason=seen.reason))
         return _of(said, Text("its header says so"))
     if seen is not None:
         return _of(seen.kind, _and_header(seen.reason, said, seen.kind))
+    if facts.type == "whole number" and facts.share_distinct == 1 and facts.n_present >= FEWEST_ROWS:
+        return Suggestion(
+            OTHER, "number", Text("every row has a number of its own: an identifier, unless it is a measurement")
+        )
     if facts.type in ("number", "whole number"):
         return Suggestion(
             OTHER, "number", Text("{n:,} different numbers, which look like measurements", n=facts.n_distinct)
@@ -75,13 +84,14 @@ def suggest_role(facts: ColumnFacts) -> Suggestion:
 
 
 def _said(facts: ColumnFacts) -> Kind | None:
-    """Return the first kind that the header says and the numbers of the column allow, or else the first."""
-    kinds = header_kinds(facts.name, is_group=facts.n_distinct <= MOST_GROUPS)
+    """Return the first kind that the header says and the numbers of the column allow."""
+    is_share = facts.least is not None and facts.greatest is not None and facts.least >= 0 and facts.greatest <= 1
+    kinds = header_kinds(facts.name, is_group=facts.n_distinct <= (MOST_SHARES if is_share else MOST_GROUPS))
     possible = [kind for kind in kinds if _may_be(kind, facts)]
     if len(possible) > 1 and possible[0].name == "date" and facts.greatest is not None and facts.greatest <= 31:
         # Cigarettes a day are no days.
         return possible[1]
-    return next(iter([*possible, *kinds]), None)
+    return next(iter(possible), None)
 
 
 def _may_be(kind: Kind, facts: ColumnFacts) -> bool:
@@ -97,7 +107,7 @@ def _may_be(kind: Kind, facts: ColumnFacts) -> bool:
     if kind.name == "birth-date":
         return facts.is_whole
     if kind.name == "coordinates":
-        return -180 <= least and greatest <= 180 and not (is_flag and facts.is_whole)
+        return least >= -180 and greatest <= 180 and not (is_flag and facts.is_whole)
     if kind.name == "body":
         return not is_flag and greatest <= LARGEST_BODY
     if kind.name in ("phone", "card", "my-number", "licence", "insurance", "account", "passport"):
@@ -112,7 +122,7 @@ def _may_be_dates(least: float, greatest: float, words: str) -> bool:
     if YEARS[0] <= least and greatest <= YEARS[1]:
         return True
     # Years of two digits are such as 78; years of a study are counted from 1.
-    is_of_years = re.search(r"\b(years?|yr|date|dt)\b", words) is not None
+    is_of_years = re.search(r"(years?|yr|date|dt)\b", words) is not None
     is_part = least >= 0 and (31 < greatest <= 99 if is_of_years else 1 < greatest <= 31)
     return is_part or (least >= 1e7 and greatest < 1e10)
 
@@ -178,7 +188,7 @@ def _said_to_identify(facts: ColumnFacts, said: Kind, seen: Seen | None) -> Sugg
         return Suggestion(QUASI, "category", reason)
     if facts.type == "number":
         reason = Text("its header says {kind}, but its values are measured numbers", kind=Text(said.words))
-        return Suggestion(QUASI if said.name in ("code", "person-name") else OTHER, "number", reason)
+        return Suggestion(OTHER, "number", reason)
     return _of(said, Text("its header says so"))
 
 
@@ -190,7 +200,7 @@ def _fits(said: Kind, seen: Seen | None, facts: ColumnFacts) -> bool:
     if said.role == OTHER and seen is not None and seen.kind.role != OTHER:
         # What people are outweighs a header that speaks of things; codes of things are codes.
         return seen.kind.name in ("code", "unique-text", "age", "region", "category")
-    return not (said.name == "date" and seen is not None and seen.kind.role == IDENTIFIER)
+    return not (said.name in ("date", "household") and seen is not None and seen.kind.role == IDENTIFIER)
 
 
 def _of_category(facts: ColumnFacts) -> Suggestion:
