@@ -16,12 +16,15 @@ not known to fail before, and some that were labelled after the rules were writt
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 import polars as pl
 from tests.inspection.corpus import EN_FIRST, EN_LAST, KINDS_OF_STREET, ROMAN_GIVEN, ROMAN_SURNAMES, STREETS
+
+from tokumei.inspection.roles import Suggestion
+from tokumei.tasks.inspect_table import inspect_columns
 
 N_ROWS, N_PEOPLE = 600, 150
 ROLES = {
@@ -698,3 +701,16 @@ def frame_of(data_set: str) -> pl.DataFrame:
         else:
             made[one.header] = _drawn(one, N_ROWS)
     return pl.DataFrame(made)
+
+
+def suggested(data_set: str) -> dict[Listed, Suggestion]:
+    """Return what is suggested for each column of a data set, looked at as one table."""
+    found, _ = inspect_columns(frame_of(data_set))
+    return {one: found[one.header].suggestion for one in COLUMNS if one.data_set == data_set}
+
+
+def precision_and_recall(suggestions: Mapping[Listed, Suggestion], role: str) -> tuple[float, float]:
+    """Return the share of columns of a role among those suggested it, and the share of its columns that are found."""
+    wanted = {one for one in suggestions if one.role == role}
+    called = {one for one, suggestion in suggestions.items() if suggestion.role == role}
+    return len(wanted & called) / max(1, len(called)), len(wanted & called) / max(1, len(wanted))
