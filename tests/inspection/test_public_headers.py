@@ -121,6 +121,8 @@ def test_years_months_and_days_are_dates_and_years_of_a_study_are_none() -> None
     assert column("dxyr", [68, 71, 56, 77] * 20).kind == "date"
     assert column("month", list(range(1, 13)) * 9).kind == "date"
     assert column("admission_date", [20_200_131, 20_210_215] * 20).kind == "date"
+    assert column("year_month", [202_401, 202_312] * 20).kind == "date"
+    assert column("date", [45_001, 45_107] * 20).kind == "date"
     assert column("year", [1, 2, 3] * 20).role == "other"
     # So many cigarettes a day.
     assert column("cigs_day", [0, 10, 20] * 20).kind == "habit"
@@ -153,6 +155,15 @@ def test_numbers_that_all_differ_by_chance_are_said_to_be_an_identifier_unless_m
     found = column("x", draw.sample(range(1_000_000), 300))
     assert found.role == "other"
     assert "an identifier, unless it is a measurement" in str(found.reason)
+
+
+@pytest.mark.parametrize(
+    "header", ["emp_no", "fam_id", "hh_nr", "reg_no", "num_client", "account", "policy_no", "patient_name", "pat_id"]
+)
+def test_short_words_hide_no_number_of_people(header: str) -> None:
+    """A short word may mean an occupation or a place, a count or a name; a column of 150 codes is taken for codes."""
+    draw = random.Random(5)
+    assert column(header, draw.choices(range(1_000, 2_500, 10), k=600)).role == "identifier"
 
 
 def test_first_and_last_are_names_only_of_text() -> None:

@@ -84,10 +84,8 @@ def column_facts(column: pl.Series) -> ColumnFacts:
     numbers = _numbers(there["value"]) if not is_moment and column.dtype != pl.Boolean else None
     is_whole = numbers is not None and bool((numbers == numbers.floor()).all())
     # A whole number that is stored as 12.0 is read as 12: its digits are counted, and it is no fraction.
-    is_stored_wide = (
-        is_whole and column.dtype.is_float() and len(numbers) == there.height and bool(numbers.abs().max() < EXACT)
-    )  # type: ignore
-    texts = (there["value"].cast(pl.Int64, strict=False) if is_stored_wide else there["value"]).cast(pl.String)
+    is_wide = is_whole and column.dtype.is_float() and bool((there["value"].abs() < EXACT).all())
+    texts = (there["value"].cast(pl.Int64) if is_wide else there["value"]).cast(pl.String)
     step = max(1, -(-len(texts) // MOST_VALUES))
     values = [plain(value) for value in texts.gather_every(step).to_list()]
     embedded = int(texts.head(MOST_SEARCHED).str.contains(EMBEDDED).sum()) if is_text else 0

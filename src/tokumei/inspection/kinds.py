@@ -21,8 +21,7 @@ HEADERS: Mapping[str, str] = {
     "thing": r"artikel\w*|articles?|articulos?|articol[oi]|artigos?|produkte?|produits?|productos?|prodott[oi]"
     r"|produtos?|waren?(gruppe)?|marke|marque|marca",
     "phone": r"telefon\w*|telephone|handy(nummer)?|mobil(nummer|telefon)?|rufnummer|cellulare|celular|movil",
-    "insurance": r"\w*versicherungs?(nummer|nr)|krankenkassen\w*|numero de securite sociale|nir|codice fiscale"
-    r"|bsn|cpf",
+    "insurance": r"\w*versicherungs?(nummer|nr)|krankenkassen\w*|numero de securite sociale|nir|codice fiscale|bsn|cpf",
     "account": r"konto(nummer|nr)?|compte( bancaire)?|cuenta|rekeningnummer",
     "postal-code": r"plz|postleitzahl|code postal|codigo postal|cep",
     "region": r"(wohn|geburts|arbeits)?ort|stadt|gemeinde|(bundes)?land(kreis)?|kreis|bezirk|kanton|ville|commune"
@@ -49,8 +48,7 @@ HEADERS: Mapping[str, str] = {
     r"|stipendio|renda|inkomen|loon",
     "religion": r"konfession|glaube|religione?|religiao|croyance|godsdienst",
     "occupation": r"beruf|tatigkeit|metier|profession|emploi|profesion|ocupacion|professione|lavoro|profissao|beroep",
-    "employer": r"arbeitgeber|firma|abteilung|klinik|krankenhaus|employeur|entreprise|hopital|empresa|azienda"
-    r"|ospedale"
+    "employer": r"arbeitgeber|firma|abteilung|klinik|krankenhaus|employeur|entreprise|hopital|empresa|azienda|ospedale"
     r"|werkgever|ziekenhuis",
     "body": r"(korper)?grosse|(korper)?gewicht|taille|poids|altura|estatura|altezza",
     "free-text": r"bemerkung(en)?|kommentar|anmerkung(en)?|notiz(en)?|remarques?|commentaires?|observaciones"
@@ -244,8 +242,7 @@ _LISTED = (
         "insurance",
         IDENTIFIER,
         "insurance numbers",
-        r"\b(ssn|social security|nino|national insurance|insurance (no|num(ber)?|id)|policy (no|num(ber)?)"
-        r"|medicare)\b"
+        r"\b(ssn|social security|nino|national insurance|insurance (no|num(ber)?|id)|policy (no|num(ber)?)|medicare)\b"
         r"|保険者番号|被保険者|保険証|年金番号|記号番号|証券番号",
     ),
     Kind("account", IDENTIFIER, "account numbers", r"\b(iban|bank account|account( (no|num(ber)?|id))?)\b|口座"),
@@ -326,8 +323,7 @@ _LISTED = (
         "illness",
         SENSITIVE,
         "illnesses",
-        r"\b(disease|illness|diagnosis|diagnos[ei]s|condition|symptoms?|icd ?(9|10)?|disorder|comorbidity"
-        r"|allerg(y|ies)"
+        r"\b(disease|illness|diagnosis|diagnos[ei]s|condition|symptoms?|icd ?(9|10)?|disorder|comorbidity|allerg(y|ies)"
         r"|medical|health|blood pressure|cholesterol|glucose|hba1c|bmi|hiv|cancer|diabetes|depression"
         r"|outcome|test result)\b"
         r"|病名|疾患|傷病|病歴|既往|症状|診断|病気|障害|障がい|血圧|血糖|コレステロール|検査値"
@@ -349,8 +345,7 @@ _LISTED = (
         "income",
         SENSITIVE,
         "money that people have or owe",
-        r"\b(income|salary|wages?|earnings?|pay|assets?|savings|debt|loan|mortgage|capital (gain|loss)"
-        r"|net ?worth|bonus"
+        r"\b(income|salary|wages?|earnings?|pay|assets?|savings|debt|loan|mortgage|capital (gain|loss)|net ?worth|bonus"
         r"|salary class|balance)\b|年収|所得|収入|給与|給料|月給|賃金|資産|貯蓄|貯金|預金|借金|借入"
         r"|負債|残高|ローン|賞与",
     ),
@@ -468,11 +463,11 @@ def header_words(header: str) -> str:
 
 # What an identifier is counted or described by identifies nobody: the length of an account, a number of calls.
 _COUNTED = re.compile(
-    r"^(n|num|number of|no of|count|total|avg|average|mean|max|min|pct|perc|percent|share|rate) \w|\b(counts?"
-    r"|length|percent"
-    r"|pct|rate|ratio|share|amount|status|type|size|level|limit)$"
+    r"^(number of|no of|count|total|avg|average|mean|max|min|pct|perc|percent|rate) \w|^(n|num) .*s$"
+    r"|\b(counts?|length|percent|pct|rate|ratio|share|amount|status|type|size|level|limit)$"
 )
-_ASKED = re.compile(r"^(is|has|have|had|was|were|ever|any|currently) ")
+_ASKED = re.compile(r"^(is|has|have|had|was|were|ever|currently) ")
+_NUMBERED = re.compile(r" (id|no|nr|num|number)$")
 
 
 def header_kinds(header: str, *, is_group: bool = False) -> list[Kind]:
@@ -490,6 +485,9 @@ def header_kinds(header: str, *, is_group: bool = False) -> list[Kind]:
     found = sorted((kind for kind in _LISTED if n_said[kind.name]), key=lambda kind: -n_said[kind.name])
     if _NOT_OF_PEOPLE.search(words):
         found = [KINDS["thing"] if kind.name == "code" else kind for kind in found]
+    if _NUMBERED.search(words):
+        # `emp_no` is a number of somebody, not an occupation; `school_id` is a school's.
+        found.sort(key=lambda kind: kind.name != "code" and not _is_in_full(kind, words))
     if _COUNTED.search(words):
         found = [kind for kind in found if kind.role != IDENTIFIER]
     if _ASKED.search(words):
@@ -498,6 +496,12 @@ def header_kinds(header: str, *, is_group: bool = False) -> list[Kind]:
     if any(kind.role in (QUASI, SENSITIVE) and kind.name not in RELATIONS for kind in found):
         found = [kind for kind in found if kind.name not in RELATIONS]
     return found
+
+
+def _is_in_full(kind: Kind, words: str) -> bool:
+    """Whether a header says a kind without a short word."""
+    is_said = bool(kind.header) and re.search(kind.header, words, re.IGNORECASE) is not None
+    return is_said or says(kind.name, words)
 
 
 def _words_said(kind: Kind, words: str, parts: str, *, is_group: bool) -> int:

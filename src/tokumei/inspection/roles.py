@@ -22,8 +22,6 @@ FEW_VALUES, FEW_SHARE = 20, 0.1
 LARGEST_AMOUNT, YEARS = 300, (1800, 2100)
 # A header such as `black` names a group where a column has so few values; missing ones may be filled in with shares.
 MOST_GROUPS, MOST_SHARES = 3, 10
-# More people live in no household.
-LARGEST_HOUSEHOLD = 100
 # Weights in grams lie below this, weights of a survey's rows seldom; numbers that lead to a person have seven digits.
 LARGEST_BODY, LEAST_OF_PEOPLE = 9_999, 1_000_000
 # So many rows with a value of their own are no accident.
@@ -61,7 +59,7 @@ def suggest_role(facts: ColumnFacts) -> Suggestion:
         return _of(KINDS["mixed"], Text(form, n=facts.n_embedded))
     if said is not None and said.role == IDENTIFIER:
         return _said_to_identify(facts, said, seen)
-    if said is not None and said.name == "household" and (facts.greatest or 0) > LARGEST_HOUSEHOLD and facts.is_whole:
+    if said is not None and _numbers_households(facts):
         reason = Text("its header says {kind}, and its numbers are too large to count people", kind=Text(said.words))
         return _of(KINDS["code"], reason)
     if said is not None and _fits(said, seen, facts):
@@ -94,11 +92,17 @@ def _said(facts: ColumnFacts) -> Kind | None:
     return next(iter(possible), None)
 
 
+def _numbers_households(facts: ColumnFacts) -> bool:
+    """Whether a column such as `family` has numbers of families, which are larger than families are."""
+    is_one = re.fullmatch(r"hh|house ?hold|family|fam|mother|mom|father|dad", header_words(facts.name)) is not None
+    return is_one and facts.is_whole and (facts.greatest or 0) > LARGEST_AMOUNT
+
+
 def _may_be(kind: Kind, facts: ColumnFacts) -> bool:
     """Whether numbers can be what a header says: 0 and 1 are no days, a fraction is no telephone number."""
     least, greatest, words = facts.least, facts.greatest, header_words(facts.name)
-    if kind.name == "person-name" and facts.type == "truth":
-        return False
+    if kind.name == "person-name" and words in ("first", "last"):
+        return facts.type == "text"
     if least is None or greatest is None:
         return kind.name != "duration"
     is_flag = least >= 0 and greatest <= 1
@@ -110,21 +114,26 @@ def _may_be(kind: Kind, facts: ColumnFacts) -> bool:
         return least >= -180 and greatest <= 180 and not (is_flag and facts.is_whole)
     if kind.name == "body":
         return not is_flag and greatest <= LARGEST_BODY
-    if kind.name in ("phone", "card", "my-number", "licence", "insurance", "account", "passport"):
-        return facts.is_whole and greatest >= LEAST_OF_PEOPLE
-    return kind.name not in ("person-name", "user-name", "email", "url", "ip-address", "mac-address", "free-text")
+    # That fractions are no numbers of anybody is said later, with the header.
+    return kind.name not in ("phone", "card", "my-number") or not facts.is_whole or greatest >= LEAST_OF_PEOPLE
 
 
 def _may_be_dates(least: float, greatest: float, words: str) -> bool:
     """Whether whole numbers may be years, months, days, days without marks, or seconds since 1970."""
-    if re.search(r"\b(time|hour|minute)s?\b", words) and not re.search(r"\b(date|year)\b", words):
-        return least >= 1e8
-    if YEARS[0] <= least and greatest <= YEARS[1]:
+    if greatest <= 1:
+        return False
+    if re.search(r"\b(date|dt)\b", words):
         return True
+    if re.search(r"\b(time|hour|minute)s?\b", words):
+        return least >= 1e8
+    # Years, years with their months, and days without marks.
+    if any(YEARS[0] * unit <= least and greatest <= (YEARS[1] + 1) * unit for unit in (1, 100, 10_000)):
+        return True
+    if re.search(r"\bday\b", words):
+        return least >= 0 and greatest <= 366
     # Years of two digits are such as 78; years of a study are counted from 1.
-    is_of_years = re.search(r"(years?|yr|date|dt)\b", words) is not None
-    is_part = least >= 0 and (31 < greatest <= 99 if is_of_years else 1 < greatest <= 31)
-    return is_part or (least >= 1e7 and greatest < 1e10)
+    is_of_years = re.search(r"(year|yr)\b", words) is not None
+    return least >= 0 and (10 < greatest <= 99 if is_of_years else greatest <= 31)
 
 
 def _of(kind: Kind, reason: Text) -> Suggestion:
