@@ -34,7 +34,7 @@ WORDS: Mapping[str, str] = {
     "|language|mother tongue|pre ?race|skin ?colou?r",
     "occupation": r"occ|occup\w*|emp|empl|employ(?:ed|ment)?|self ?emp\w*|u(n)?em\w*|lfp|wrk ?stat\w*|work ?stat\w*"
     "|labou?r ?force|exper|experience|expr|tenure|tenur|yrs? ?(since ?phd|service)|years? ?at ?(company|job)"
-    r"|seniority|job ?class|rank|prof ?occ|cler ?occ|serv ?occ|occ ?\d+|veteran|retired|sector|industry",
+    r"|seniority|job ?class|prof ?occ|cler ?occ|serv ?occ|occ ?\d+|veteran|retired|sector|industry",
     "employer": "clinic|hosp|hospital ?id|inst|institution|team|workplace",
     "body": r"ht|hgt|hght|wt|wgt|wght|lwt|bwt|bw|bwght\w*|wt ?kg|ht ?cm|lbs?|stature|waist|handed\w*|w hnd|dom ?hand"
     r"|hand ?edness|body ?type|birth ?w(eigh)?t ?\w*",
@@ -65,8 +65,9 @@ WORDS: Mapping[str, str] = {
     "score": r"iq|gpa|cgpa|hs ?gpa|sat[mvqw]?|mcat|gre|lsat|marks|exams?|test ?scores?|(decile|math|read\w*"
     "|verbal) ?scores?|performance ?rating|appraisal",
     "code": r"nr|id ?(no|num|nr)|\w*idnum|seqn|seq ?(no|num|nr)|[pu]id ?(no|num|nr)?|u?subj ?id|case ?id|rec ?id"
-    "|pid ?num|num (client|patient|customer|person|subject|member)|(person|people|employee|staff|worker|student|pupil|teacher|subject|respondent|participant|user"
-    "|client|family|fam|hh|spouse|mother|father|child|kid|sibling) (id|no|num|nr|number|code|key)",
+    "|pid ?num|num (client|patient|customer|person|subject|member)|(person|people|employee|staff|worker|student"
+    "|pupil|teacher|subject|respondent|participant|user|client|family|fam|hh|spouse|mother|father|child|kid|sibling)"
+    " (id|no|num|nr|number|code|key)",
     "duration": "days|weeks|months|hours|hrs|minutes|mins|seconds|time|times|fu ?time|surv ?time|follow ?up|duration"
     "|durat|wait(ing)?|elapsed|delay|tenure ?months|hour|minute",
 }
@@ -78,8 +79,8 @@ GROUPS: Mapping[str, str] = {
     "household": "child|dep|partner|f ?child|step|kid",
     "region": r"north\w*|south\w*|east|west|mid ?west|near|ne|nc|nw|sw|inner ?city|city|suburb\w*|province",
     "education": r"ed|college\w*|hs|grad|graduate|degree|student",
-    "occupation": "self|employed|parttime|part ?time|full ?time|work|works|working|manager|clerical|prof(essional)?"
-    r"|military|construc\w*|agric\w*|blue ?col\w*|white ?col\w*|services?|trade|w ?exp|w ?experience|pension",
+    "occupation": "self|rank|employed|parttime|part ?time|full ?time|work|works|working|manager|clerical"
+    r"|prof(essional)?|military|construc\w*|agric\w*|blue ?col\w*|white ?col\w*|services?|trade|w ?exp|w ?experience|pension",
     "age": "senior|elderly|adult|minor|senior ?citizen|young|old",
     "politics": "union|dem|gop",
     "illness": "mi|hf|std|aids|alive|limit|pregnant|sick|event ?death|low ?birth ?weight|low ?bwt",
