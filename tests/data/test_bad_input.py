@@ -49,8 +49,6 @@ SHAPES: dict[str, tuple[bytes, int, str | None, str | None, str]] = {
     "utf16": ("a,b\n1,2\n".encode("utf-16-le"), 1, None, "\0", "text without NUL bytes"),
     "utf16_marked": ("a,b\n1,2\n".encode("utf-16"), 1, None, "ff fe", "UTF-8 without a byte order mark"),
     "nul": (b"a,b\n1,2\n3,\x004\n", 3, None, "\0", "text without NUL bytes"),
-    "mixed_ends": (b"a,b\n1,2\n3,4\r\n5,6\n", 3, None, "\r\n", "the line end \\n as above"),
-    "mixed_ends_windows": (b"a,b\r\n1,2\n", 2, None, "\n", "the line end \\r\\n as above"),
     "old_mac_ends": (b"a,b\r1,2\r", 1, None, "\r", "a line end"),
     "return_in_line": (b"a,b\n1\r1,2\n", 2, None, "\r", "no carriage return inside a line"),
     "open_quote": (b'a,b\n1,2\n"3,4\n5,6\n', 3, None, '"3,4\n5,6', "a closing quote"),

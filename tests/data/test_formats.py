@@ -71,7 +71,7 @@ def test_workbook_is_read_and_not_written(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["f.json", "f", "f.gz", "f.parquet.gz", "csv"])
+@pytest.mark.parametrize("name", ["f.xml", "f", "f.gz", "f.parquet.gz", "csv"])
 def test_unknown_suffix_lists_the_known_ones(name: str, tmp_path: Path) -> None:
     for use in (read_frame, scan_frame, lambda path: write_frame(FRAME, path)):
         with pytest.raises(InputError, match=r"a name that ends in \.csv, \.tsv, \.txt, .*\.parquet"):

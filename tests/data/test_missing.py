@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tokumei.data.files.csv import with_missing
+from tokumei.data.files.missing import with_missing
 
 BIG = 2**53 + 1
 

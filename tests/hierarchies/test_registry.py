@@ -121,11 +121,12 @@ def test_builder_without_any_value_refuses_or_gives_its_fixed_leaves(name: str, 
             BUILDERS.make(name).build("x", column)
 
 
-def test_builder_refuses_a_column_of_moments() -> None:
+def test_builders_take_moments_as_they_are_written_and_intervals_refuse_them() -> None:
     moments = pl.Series("x", [dt.datetime(2011, 3, 9, 12, tzinfo=dt.UTC)])
-    for name in ("prefix", "calendar", "intervals", "from-data", "decades"):
-        with pytest.raises(InputError, match="Datetime"):
-            BUILDERS.make(name).build("x", moments)
+    for name in ("prefix", "calendar", "from-data", "decades"):
+        assert BUILDERS.make(name).build("x", moments).leaves == ("2011-03-09 12:00:00+00:00",)
+    with pytest.raises(InputError, match="a finite number"):
+        BUILDERS.make("intervals").build("x", moments)
 
 
 def test_sex_of_a_column_with_a_third_value_names_it() -> None:

@@ -30,9 +30,9 @@ def own_files(settings: Any, tmp_path: Path) -> None:
     settings.MEDIA_ROOT.mkdir()
 
 
-def released(client: Client, owner: User) -> Piece:
+def released(client: Client, owner: User, suppress: str = "0") -> Piece:
     piece = begin(owner)
-    client.post(f"/workbench/{piece.key}/protect", {"k": "2", "suppress": "0", "method": "optimal"})
+    client.post(f"/workbench/{piece.key}/protect", {"k": "2", "suppress": suppress, "method": "optimal"})
     do_jobs()
     return piece
 
@@ -63,6 +63,9 @@ def test_recipe_is_applied_to_the_next_file_on_the_page_as_on_the_command_line(
 def test_next_file_with_new_values_is_refused_with_its_lines_or_as_asked(alice: User, log_in: LogIn) -> None:
     client = log_in(alice)
     piece = released(client, alice)
+    # One row of three, where the release may leave out none.
+    assert "decide anew" in send_next(client, piece, NEXT + b"Kit Ray,x,34,Oslo,cold\n", unseen="suppress")
+    piece = released(client, alice, suppress="40")
     odd = NEXT + b"Kit Ray,x,34,Oslo,cold\n"
     shown = send_next(client, piece, odd)
     assert "What is wrong" in shown

@@ -33,13 +33,14 @@ SMALL: dict[str, dict[str, Any]] = {
     "history_steps": {"N_ROWS": 3_000, "N_CUSTOMERS": 100, "FEW_ROWS": 2_000, "FEW_CUSTOMERS": 200},
     "jobs": {"write_arx_example": 1_000},
     "large_tables": {"write_hospital": 3_000, "write_employment": 3_000},
+    "left_out": {"SHARES": (0.0, 0.05), "TABLES": {}, "adult": _few_of_adult},
     "local_recoding": {"N_FEW": 1_000, "N_MANY": 5_000, "adult": lambda: None},
     "predicting": {"N_ROWS": 10_000},
     "public_ranges": {"SIZES": (5,), "N_DRAWN": 2_000, "K_DRAWN": 5, "N_SMALL": 100, "adult": _few_of_adult},
     "refining": {"N_DRAWN": 2_000, "CASES": {"mondrian, k=50": (50, "grid"), "32 rounds, k=5": None}},
 }
 # These measure shares, which may be 0 or less, and only on Adult.
-OF_ADULT = ("public_ranges", "refining")
+OF_ADULT = ("left_out", "public_ranges", "refining")
 
 
 @pytest.mark.thorough

@@ -18,7 +18,7 @@ PUBLIC = {
     *("inspect", "audit", "anonymize", "attack", "harden", "measure", "compare", "predict"),
     *("sweep", "knowledge", "apply", "report", "run"),
     *("read_frame", "write_frame", "read_hierarchy", "read_hierarchies", "write_hierarchy"),
-    *("count_classes", "ClassCounts", "Lattice", "errors"),
+    *("count_classes", "ClassCounts", "Lattice", "parse_label", "Anonymizer", "errors"),
 }
 FEW = 30
 

@@ -66,8 +66,8 @@ def test_shell_says_yes_to_all_or_to_some(
 
 def test_first_page_of_the_dossier_says_what_was_kept(tmp_path: Path) -> None:
     PEOPLE.write_csv(tmp_path / "people.csv")
-    text = '[input]\nfile = "people.csv"\n[roles]\nsex = "quasi-identifier"\ncode = "other"\nward = "other"\n'
-    text += "[requirements]\nk = 2\n"
+    roles = '[roles]\nsex = "quasi-identifier"\ncode = "other"\nward = "other"\n'
+    text = f'[input]\nfile = "people.csv"\n{roles}[requirements]\nk = 2\n'
     text += '[output]\nkeep = ["code", "ward"]\nkeep_anyway = ["code"]\n'
     done = tk.run(tk.Job.of(text, folder=tmp_path), tmp_path / "out")
     page = (tmp_path / "out" / "report.md").read_text().partition("## What was done")[0]

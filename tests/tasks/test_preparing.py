@@ -104,3 +104,26 @@ def test_job_prepares_columns_before_it_anonymizes(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         tk.Job.of(text.replace("at = 79\n", ""), folder=tmp_path)
     assert caught.value.faults[0].line == 6
+
+
+def test_next_month_is_prepared_as_the_recipes_own_table_was(key: Path, tmp_path: Path) -> None:
+    rows = "".join(f"p{n % 4},{20 + n % 40},{'fm'[n % 2]}\n" for n in range(40))
+    (tmp_path / "visits.csv").write_text(f"patient,age,sex\n{rows}")
+    text = (
+        '[input]\nfile = "visits.csv"\n[roles]\npatient = "other"\nage = "quasi-identifier"\nsex = "quasi-identifier"\n'
+        '[output]\nkeep = ["patient"]\n[requirements]\nk = 2\n'
+        '[[prepare]]\ncolumn = "patient"\nby = "pseudonyms"\nkey = "key"\n'
+        '[[prepare]]\ncolumn = "age"\nby = "round"\nbase = 10\n'
+    )
+    tk.run(tk.Job.of(text, folder=tmp_path), tmp_path / "out")
+    recipe = tmp_path / "out" / "secret" / "recipe.json"
+    assert str(key) not in recipe.read_text()
+    month = {"patient": ["p1", "p1"], "age": ["78", "81"], "sex": ["f", "f"]}
+    with pytest.raises(InputError, match="--key 'patient=FILE'"):
+        tk.apply(recipe, month)
+    found = tk.apply(recipe, month, keys={"patient": key}).frame
+    pseudonym = prepared(["p1"], "pseudonyms", key=key)[0]
+    assert found["patient"].to_list() == [pseudonym, pseudonym]
+    assert found["age"].to_list() == ["80", "80"]
+    with pytest.raises(InputError, match="one changed by a key"):
+        tk.apply(recipe, month, keys={"patient": key, "age": key})

@@ -32,3 +32,19 @@ def test_people_with_several_rows_are_told_of_since_classes_count_rows(tmp_path:
     # Names repeat among people, and a code for each row is one for each person.
     people = pl.DataFrame({"member_id": [f"M{n:04}" for n in range(200)], "name": ["Mary Smith", "Wei Li"] * 100})
     assert tk.inspect(people).several_rows_in_words() is None
+
+
+def test_sensitive_values_of_one_person_are_not_prepared_for_release_as_they_are(tmp_path: Path) -> None:
+    """No row is alone with its income, and yet each income leads to one person."""
+    visits = pl.DataFrame(
+        {
+            "patient_id": [f"p{n % 40}" for n in range(160)],
+            "sex": [("f", "m")[n % 40 % 2] for n in range(160)],
+            "income": [1_000 * (n % 40) for n in range(160)],
+        }
+    )
+    visits.write_csv(tmp_path / "visits.csv")
+    found = tk.inspect(tmp_path / "visits.csv")
+    assert (found.columns["income"].suggestion.role, found.columns["income"].n_alone) == ("sensitive", 40)
+    text = table_template(found, tmp_path / "visits.csv", Reading(), beside=tmp_path)
+    assert '"income" = "quasi-identifier"  # sensitive, but 40 of its values are one person\'s alone' in text

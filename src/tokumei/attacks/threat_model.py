@@ -41,8 +41,8 @@ class Published:
             raise InputError.of(expected, file=self.table.name, value=f"{len(self.rows):,}")
         rows = self.rows.cast(pl.Int64, strict=False)
         for wrong in rows.filter(~rows.is_between(0, n_people - 1)).drop_nulls()[:1]:
-            expected = f"a row of the original, counted from 1 to {n_people:,}"
-            raise InputError.of(expected, file=self.table.name, value=wrong + 1)
+            expected = f"a row of the original, counted from 0 to {n_people - 1:,}"
+            raise InputError.of(expected, file=self.table.name, value=wrong)
         return rows.fill_null(NOBODY).to_numpy()
 
 
@@ -78,6 +78,11 @@ class KnownMethod:
             raise InputError.of("a whole number of 1 or more", option="k", value=self.k)
         if not 0 <= self.suppression <= 1:
             raise InputError.of("a share from 0 to 1", option="suppression", value=self.suppression)
+
+    def may_leave_out(self, n_released: int) -> bool:
+        """Whether a row may be left out of a table of which so many rows are released."""
+        # A share such as 0.1 is not exact in binary.
+        return self.suppression * (n_released + 1) >= 1 - 1e-9
 
 
 @dataclass(frozen=True, eq=False)

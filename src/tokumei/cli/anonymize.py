@@ -116,6 +116,14 @@ def apply(
         str,
         Option("--unseen", help="Values the recipe does not know: refuse, suppress (their rows) or top (hide)."),
     ] = "refuse",
+    key: Annotated[
+        list[str] | None,
+        Option("--key", metavar="COLUMN=FILE", help="The key by which a job changed a column; repeatable."),
+    ] = None,
+    together: Annotated[
+        str | None,
+        Option("--together", metavar="FILE", help="An earlier table of the same people: both are counted as one, too."),
+    ] = None,
     keep_order: Annotated[
         bool, Option("--keep-order", help="Release rows in their order; else they are shuffled by a secret seed.")
     ] = False,
@@ -137,7 +145,8 @@ def apply(
     from tokumei.tasks.anonymize_table import recipe_columns
 
     check_can_be_written(out)
-    inputs = [recipe, file, hierarchies, population]
+    keys = columns_of(key, "--key")
+    inputs = [recipe, file, hierarchies, population, together, *keys.values()]
     with showing_progress(), guarded({"--out": out}, inputs=inputs, force=force) as drafts:
         result = apply_recipe(
             recipe,
@@ -145,6 +154,8 @@ def apply(
             hierarchies=hierarchies,
             population=None if population is None else read_beside(population, reading, recipe_columns(recipe)),
             unseen=cast("Unseen", unseen),
+            keys=keys,
+            together=None if together is None else read_table(together, [], [], reading),
             keep_order=keep_order,
             seed=seed,
         )

@@ -30,7 +30,7 @@ class Kind(StrEnum):
 
 @reads_histories
 def new(
-    file: Annotated[Path, Argument(metavar="FILE", help="The file to anonymize: CSV, Parquet or Excel.")],
+    file: Annotated[Path, Argument(metavar="FILE", help="The file to anonymize: CSV, Parquet, Excel, JSON, Stata, …")],
     out: Annotated[Path, Option("--out", metavar="JOB.toml", help="The job file to write.")],
     kind: Annotated[Kind, Option("--kind", help="A table of people or a purchase history.")] = Kind.TABLE,
     force: ForceOption = False,
@@ -129,7 +129,7 @@ LARGE = str(4 * 1024**3)
 
 def studio(
     file: Annotated[
-        Path | None, Argument(metavar="[FILE]", help="The file to begin with: CSV, Parquet or Excel.")
+        Path | None, Argument(metavar="[FILE]", help="The file to begin with: CSV, Parquet, Excel, JSON, Stata, …")
     ] = None,
     kind: Annotated[Kind, Option("--kind", help="A table of people or a purchase history.")] = Kind.TABLE,
     port: Annotated[int, Option("--port", min=0, max=65535, help="Where it listens; 0 takes any free one.")] = 0,

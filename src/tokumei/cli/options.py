@@ -20,7 +20,10 @@ from tokumei.data.files.reading import Reading
 
 SourceArgument = Annotated[
     str,
-    Argument(metavar="FILE", help="A CSV, Parquet or Excel file, a folder or '*.parquet', or a table of the engine."),
+    Argument(
+        metavar="FILE",
+        help="A file (CSV, Parquet, Excel, JSON, Stata, …), a folder or '*.parquet', or a table of the engine.",
+    ),
 ]
 HierarchiesOption = Annotated[
     Path | None, Option("--hierarchies", metavar="DIR", help="Folder with one hierarchy file for each column.")
@@ -161,6 +164,13 @@ Trim = Annotated[
         help="Leave out blanks at the ends of names and cells; so anyway where one stands after every delimiter.",
     ),
 ]
+Rename = Annotated[
+    bool, Option("--rename", panel=PANEL, help="Read the second column of a name as name_2, the third as name_3.")
+]
+Codes = Annotated[
+    bool,
+    Option("--codes", panel=PANEL, help="Keep codes where a file of Stata, SAS or SPSS has labels for them."),
+]
 Columns = Annotated[
     list[str] | None,
     Option(
@@ -196,6 +206,8 @@ OF_TABLES: dict[str, tuple[Any, Any]] = {
     "null_values": (NullValues, None),
     "no_header": (NoHeader, False),
     "trim": (Trim, False),
+    "rename": (Rename, False),
+    "codes": (Codes, False),
 }
 OF_HISTORIES = OF_TABLES | {"columns": (Columns, None), "date_format": (DateFormat, None), "format": (Format, None)}
 
@@ -229,6 +241,8 @@ def reading_of(given: dict[str, Any]) -> Reading:
         null_values=tuple(names(nulls, "--null-values")) if nulls else (),
         has_header=not given["no_header"],
         trim=given["trim"],
+        rename=given["rename"],
+        codes=given["codes"],
         columns=columns,
         date_format=given.get("date_format"),
         format=given.get("format"),

@@ -24,7 +24,7 @@ Command = Callable[..., None]
 # How an option of each kind is typed; what it is where it is not given stands with the field.
 TYPED: Mapping[Kind, Any] = {
     Kind.WHOLE: int | None,
-    Kind.SHARE: float,
+    Kind.SHARE: float | None,
     Kind.FLAG: bool,
     Kind.LEVELS: list[str] | None,
     Kind.WEIGHTS: list[str] | None,
@@ -88,13 +88,13 @@ def hierarchies_of(folder: Path | None, alone: list[str] | None) -> Any:
     return columns_of(alone) | ({} if folder is None else {"": folder})
 
 
-def columns_of(alone: list[str] | None) -> dict[str, Any]:
+def columns_of(alone: list[str] | None, option: str = "--hierarchy") -> dict[str, Any]:
     """Read the files of single columns, as in age=ages.csv; a file's name may hold a comma."""
     found: dict[str, Any] = {}
     for text in alone or []:
         name, mark, file = text.rpartition("=")
         if not mark or not name or not file:
-            raise InputError.of("COLUMN=FILE", option="--hierarchy", value=text)
+            raise InputError.of("COLUMN=FILE", option=option, value=text)
         found[name.strip().strip('"')] = Path(file)
     return found
 
@@ -121,7 +121,7 @@ def _parameter(name: str, about: Mapping[str, Any], panel: str) -> inspect.Param
     alone = ALL if kind == Kind.FLAG_OR_NAMES else None
     option = Option(flag, metavar=about["metavar"], help=_help(about), min=least, panel=panel, alone=alone)
     typed = Annotated[TYPED.get(kind, str | None), option]  # type: ignore[valid-type]
-    default = {Kind.FLAG: False, Kind.SHARE: 0.0}.get(kind)
+    default = False if kind == Kind.FLAG else None
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=typed)
 
 
@@ -140,7 +140,7 @@ def _help(about: Mapping[str, Any]) -> str:
 
 def _read(name: str, kind: Kind, value: Any) -> Any:
     """Read an option as the field has it."""
-    if not value:
+    if not value and kind != Kind.SHARE:
         return None
     if kind == Kind.FLAG_OR_NAMES and value == ALL:
         return True

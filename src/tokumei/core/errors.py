@@ -4,7 +4,8 @@ TokumeiError
 ├── InputError        a file, a value or an option cannot be used as it is
 ├── MissingExtra      the work asked for needs an optional part that is not installed
 ├── NotFound          nothing has that name
-│   └── UnknownPart   no part is registered under that name
+│   ├── UnknownPart   no part is registered under that name
+│   └── UnknownName   an object has no such name; says which one is meant
 ├── DuplicatePart     two parts claim one name
 ├── NotAllowed        the rules forbid it
 ├── CannotAnonymize   no release meets what was asked
@@ -237,6 +238,15 @@ class UnknownPart(NotFound):
         self.nearest = near
 
 
+class UnknownName(NotFound, AttributeError):
+    """An object has no such name; says which one is meant, where others call it so or one is near."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str], others: Mapping[str, str]) -> None:
+        near = others.get(name) or nearest(name, known)
+        hint = Text(" Write {what}.{near}.", what=what, near=near) if near else ""
+        super().__init__(Text("There is no {what}.{name}.{hint}", what=what, name=name, hint=hint))
+
+
 class DuplicatePart(TokumeiError):
     """Two parts claim one name."""
 
@@ -310,6 +320,29 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name most like the one typed, or None when none is close."""
     matches = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.6)
     return matches[0] if matches else None
+
+
+# What others call an option, with its names here; the first that a job knows is meant.
+OTHER_WORDS: Mapping[str, Sequence[str]] = {
+    "l": ("l_diversity",),
+    "t": ("t_closeness",),
+    "alpha": ("alpha_k",),
+    "beta": ("beta_likeness",),
+    "delta": ("delta_disclosure",),
+    **dict.fromkeys(("suppression", "suppression_limit", "max_suppression"), ("suppress",)),
+    **dict.fromkeys(("quasi_identifiers", "quasi_ids", "qid", "qids", "qis"), ("qi",)),
+    **dict.fromkeys(("sensitive_attributes", "sensitive_columns", "sa", "target"), ("sensitive",)),
+    **dict.fromkeys(("random_state", "random_seed"), ("seed",)),
+    **dict.fromkeys(("max_found", "max_risk", "risk", "limit", "threshold"), ("bound", "threshold", "limit")),
+    **dict.fromkeys(("hierarchy", "generalization", "vghs"), ("hierarchies",)),
+    **dict.fromkeys(("algorithm", "algo", "model"), ("method", "methods")),
+    **dict.fromkeys(("metric", "metrics"), ("measures", "loss")),
+}
+
+
+def word_meant(name: str, known: Sequence[str]) -> str | None:
+    """Return the known option that somebody means who calls it so elsewhere, or the one most like it."""
+    return next((one for one in OTHER_WORDS.get(name, ()) if one in known), None) or nearest(name, known)
 
 
 def _within(place: Text, inner: Text) -> Text:

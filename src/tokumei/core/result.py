@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,18 @@ class Sentence:
 
 
 Section = Facts | Rows | Sentence
+# What others call a thing that results have under another name, with the call to write in its place.
+OTHER_NAMES = {
+    **{name: f"save('release.{name.removeprefix('to_')}')" for name in ("to_csv", "to_parquet")},
+    **dict.fromkeys(("df", "data", "dataframe", "head", "columns", "shape"), "frame"),
+    "to_polars": "table",
+    "to_pandas": "table.to_pandas()",
+    **dict.fromkeys(("summary", "describe", "to_json", "as_dict"), "to_dict()"),
+    **dict.fromkeys(("plot", "show"), "figure()"),
+    "to_html": "figure()",
+    "write_csv": "save('release.csv')",
+    "suppressed": "n_suppressed",
+}
 # Frames whose columns have numbers for names, as pandas gives where nobody named them.
 NUMBERED_PANDAS = "pandas with numbered columns"
 
@@ -81,6 +93,20 @@ class Result:
                 return frame_of(section.columns, section.rows, self.frame_kind)
         facts = [pair for one in sections if isinstance(one, Facts) for pair in one.values.items()]
         return frame_of(["name", "value"], [[name, shown(value)] for name, value in facts], self.frame_kind)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # Asked for what is not there alone: notebooks try many names that begin so.
+            if name.startswith("_"):
+                raise AttributeError(name)
+            from tokumei.core.errors import UnknownName
+
+            known = [one for one in dir(self) if not one.startswith("_")]
+            others = {one: call for one, call in OTHER_NAMES.items() if call.partition("(")[0].split(".")[0] in known}
+            if self.frame_kind.startswith("pandas"):
+                others["to_pandas"] = "frame"
+            raise UnknownName(type(self).__name__, name, known, others)
 
     def written_to(self, out: object) -> Result:
         """Return the same result with the file that was written of it, or itself if none was."""

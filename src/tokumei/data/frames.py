@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.core.result import NUMBERED_PANDAS
+from tokumei.core.result import NUMBERED_PANDAS, as_kind
 
 PLAIN_NAME = "a name other than * or ^…$, which stand for several columns at once"
 
@@ -49,6 +49,24 @@ def check_single(schema: Mapping[str, pl.DataType], columns: Iterable[str], name
 MIDNIGHT = dt.time(0)
 
 
+def written(values: pl.Series) -> pl.Series:
+    """Write moments and times of day as text, since a hierarchy has labels; days where all are at midnight.
+
+    A moment with a time zone is written as the clock there shows it, with its offset. Other values stay as they are.
+    """
+    kind = values.dtype
+    if isinstance(kind, pl.Datetime):
+        if (values.dt.time().drop_nulls() == MIDNIGHT).all():
+            return values.dt.date()
+        form = "%Y-%m-%d %H:%M:%S"
+    elif kind == pl.Time:
+        form = "%H:%M:%S"
+    else:
+        return values
+    form += "%.f" if (values.dt.nanosecond() != 0).any() else ""
+    return values.dt.to_string(form + ("%:z" if getattr(kind, "time_zone", None) else ""))
+
+
 def as_frame(data: Any) -> pl.DataFrame:
     """Convert a Polars, pandas or Arrow object, or a mapping of columns, to a Polars frame."""
     frame = _frame_of(data)
@@ -74,12 +92,58 @@ def _frame_of(data: Any) -> pl.DataFrame:
     raise InputError.of("a Polars, pandas or Arrow frame", value=f"{type(data).__module__}.{type(data).__name__}")
 
 
+class PandasKind(str):
+    """The kind of a pandas frame, with the types of its columns by name, and its index."""
+
+    dtypes: Mapping[str, Any]
+    index: Any
+
+
 def kind_of(data: Any) -> str:
     """Return what frames the caller works with: pandas (with numbers for names), arrow or else polars."""
     module = type(data).__module__.partition(".")[0]
-    if module == "pandas" and any(is_number(name) for name in getattr(data, "columns", ())):
-        return NUMBERED_PANDAS
+    if module == "pandas" and hasattr(data, "columns"):
+        has_numbers = any(is_number(name) for name in data.columns)
+        kind = PandasKind(NUMBERED_PANDAS if has_numbers else "pandas")
+        kind.dtypes, kind.index = {str(name): dtype for name, dtype in data.dtypes.items()}, data.index
+        return kind
     return {"pandas": "pandas", "pyarrow": "arrow"}.get(module, "polars")
+
+
+def as_original(frame: pl.DataFrame, kind: str, *, has_index: bool = False, without: Iterable[str] = ()) -> Any:
+    """Convert a frame to the kind of the original, each column to its type there where every cell is of that type.
+
+    has_index: whether its rows are those of the original, in order, so that they have its index, too.
+    without: columns that keep the type they have.
+    """
+    made = as_kind(frame, kind)
+    if not isinstance(kind, PandasKind):
+        return made
+    for name in frame.columns:
+        own = int(name) if kind == NUMBERED_PANDAS and name.isdecimal() else name
+        if name in kind.dtypes and name not in without:
+            made[own] = _as_type(made[own], kind.dtypes[name])
+    return made.set_axis(kind.index, axis=0) if has_index else made
+
+
+def _as_type(cells: Any, dtype: Any) -> Any:
+    """Convert a pandas column to a type that can say all that it says; return it as it is where none can."""
+    if cells.dtype == dtype or str(dtype) == "object":
+        return cells
+    plain = cells
+    is_text = str(cells.dtype) in ("object", "str", "string", "category")
+    known = getattr(dtype, "categories", None)
+    if is_text and known is not None:
+        plain = cells.astype(object).map({str(one): one for one in known}, na_action="ignore")
+    elif is_text and getattr(dtype, "kind", "O") == "b":
+        plain = cells.map({"true": True, "false": False}, na_action="ignore")
+    try:
+        made = plain.astype(dtype)
+        same = made.isna().equals(cells.isna()) and (made.dropna() == plain.dropna().astype(made.dtype)).all()
+        is_number = getattr(dtype, "kind", "O") in "iuf" and not is_text
+        return made if same and not (is_number and (made.dropna() != cells.dropna()).any()) else cells
+    except (TypeError, ValueError, OverflowError):
+        return cells
 
 
 def is_number(name: Any) -> bool:

@@ -54,7 +54,7 @@ KNOWN_ITEM_CHARACTERS = 2
 class History:
     """Purchases in a frame or a file, in the order they were given: who bought what, when, for how much.
 
-    data: a pandas, Polars or Arrow frame, a mapping of columns, or the name of a CSV, Parquet or Excel file.
+    data: a pandas, Polars or Arrow frame, a mapping of columns, or the name of a file (CSV, Parquet, Excel, JSON, …).
     customer, date, time, item, price, quantity, invoice: which column is which; one that is not named is found by its
         own name, or absent.
     date_format: how dates are written where it is none of the usual ways, as %d/%m/%Y.

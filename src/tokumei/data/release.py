@@ -5,18 +5,25 @@ A generalized history has cells that say less than what was bought, in columns.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from tokumei.core.errors import InputError
 from tokumei.data.cells import RangeCells, SetCells
+from tokumei.data.files.disk import check_is_file, write_text
+from tokumei.data.files.outputs import guarded
 from tokumei.data.history import History
 
 # What decides the bytes of a release besides its recipe.
 VERSIONED = ("tokumei", "numpy", "polars")
+# What the recipe of a table has among its options.
+NEEDED = ("requirements", "suppression", "keep")
 
 
 @dataclass(frozen=True)
@@ -24,7 +31,9 @@ class Recipe:
     """All that is needed to make the same release again from the same original.
 
     >>> import tokumei as tk
-    >>> tk.anonymize(tk.Table({"age": [31, 31, 52, 52]}, qi=["age"]), k=2).recipe.method
+    >>> made = tk.anonymize(tk.Table({"age": [31, 31, 52, 52]}, qi=["age"]), k=2).recipe
+    >>> made.save("recipe.json")
+    >>> tk.Recipe.load("recipe.json").method
     'optimal'
     """
 
@@ -38,6 +47,29 @@ class Recipe:
     def as_dict(self) -> dict[str, Any]:
         """Return the recipe for JSON."""
         return {name: value for name, value in asdict(self).items() if name != "found" or value}
+
+    def save(self, out: Path | str, *, force: bool = False) -> None:
+        """Write the recipe as JSON; a file that exists is replaced only with `force`. Keep it secret."""
+        with guarded({"out": out}, force=force) as drafts:
+            self.write(drafts["out"])
+
+    def write(self, out: Path) -> None:
+        """Write to a draft that was guarded before."""
+        write_text(out, json.dumps(self.as_dict(), ensure_ascii=False) + "\n")
+
+    @classmethod
+    def load(cls, path: Path | str) -> Recipe:
+        """Read the recipe of a table that was saved as JSON."""
+        path = check_is_file(path)
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            needed = (*NEEDED, *(("levels", "mapping") if "quasi_identifiers" not in found["options"] else ()))
+            missing = [name for name in needed if name not in found["options"]]
+            if not missing:
+                return cls(found["method"], found["options"], found["seed"], found["versions"])
+        except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
+            raise InputError.of(f"the recipe of a table ({type(error).__name__}: {error})", file=path) from None
+        raise InputError.of(f"the recipe of a table, with {', '.join(missing)}", file=path)
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,13 @@ import polars as pl
 
 from tokumei.core.errors import FaultList, InputError, nearest
 from tokumei.core.progress import step
-from tokumei.core.result import as_kind
 from tokumei.core.text import Text, counted
 from tokumei.data.files.csv import BLANK
 from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_text_frame
 from tokumei.data.files.reading import Reading
 from tokumei.data.files.strict import NUMBER
 from tokumei.data.files.text_bytes import Mask, Positions
-from tokumei.data.frames import MIDNIGHT, as_frame, check_single, kind_of
+from tokumei.data.frames import as_frame, as_original, check_single, kind_of, written
 
 
 class Role(StrEnum):
@@ -65,14 +64,15 @@ class Unit:
 class Table:
     """A frame or a file whose columns have roles: the quasi-identifiers, and what others want to learn.
 
-    data: a pandas, Polars or Arrow frame, a mapping of columns, or the name of a CSV, Parquet or Excel file.
+    data: a pandas, Polars or Arrow frame, a mapping of columns, or the name of a file: CSV, Parquet, Excel, JSON, ….
     qi: the quasi-identifiers, which others may know.
     sensitive: the columns that others want to learn.
     person, household: the column that tells whose a row is, where people have several; it is never released. All that
         is promised and counted is then of people, or of households.
     hierarchies: a folder of hierarchy files, or a hierarchy by column; made for each column if not given.
     numeric: columns of numbers; those whose values are all numbers if not given.
-    options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`, `trim`.
+    options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`, `trim`,
+        `rename`, `codes`.
 
     >>> import tokumei as tk
     >>> tk.Table({"age": [31, 35, 52], "illness": ["flu", "flu", "cold"]}, qi=["age"], sensitive=["illness"])
@@ -211,8 +211,8 @@ class Table:
         return self.frame.height
 
     def to_frame(self) -> Any:
-        """Return the rows as a frame of the kind they came as; those of a file as Polars."""
-        return as_kind(self.frame, self.kind)
+        """Return the rows as a frame of the kind they came as, with its types and index; those of a file as Polars."""
+        return as_original(self.frame, self.kind, has_index=True)
 
     def __len__(self) -> int:
         return self.n_rows
@@ -255,19 +255,9 @@ def _read(data: Any, reading: Reading) -> pl.DataFrame:
     return as_frame(data)
 
 
-def with_moments_as_text(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
-    """Write moments among the quasi-identifiers as text, since a hierarchy has labels; those at midnight are days."""
-    made = []
-    for name in columns:
-        if isinstance(frame.schema[name], pl.Datetime):
-            is_day = bool((frame[name].dt.time().drop_nulls() == MIDNIGHT).all())
-            has_fractions = bool((frame[name].dt.nanosecond() != 0).any())
-            written = pl.col(name).dt.to_string("%Y-%m-%d %H:%M:%S%.f" if has_fractions else "%Y-%m-%d %H:%M:%S")
-            made.append(pl.col(name).dt.date() if is_day else written)
-        elif frame.schema[name] == pl.Time:
-            has_fractions = bool((frame[name].dt.nanosecond() != 0).any())
-            made.append(pl.col(name).dt.to_string("%H:%M:%S%.f" if has_fractions else "%H:%M:%S"))
-    return frame.with_columns(made) if made else frame
+def with_moments_as_text(frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
+    """Write the moments and times of day of some columns as text; moments that are all at midnight are days."""
+    return frame.with_columns(written(frame[name]) for name in columns if frame.schema[name].is_temporal())
 
 
 def _listed(names: Iterable[str | int] | None, what: str) -> list[str]:

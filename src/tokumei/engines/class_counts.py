@@ -6,6 +6,7 @@ Everything that is decided about a table is decided on these counts, in memory; 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -42,6 +43,10 @@ class Recoding:
         for text in table.filter(pl.col("value").is_duplicated())["text"][-1:]:
             raise InputError.of(f"one label for a value of type {dtype}", column=self.column, value=text)
         return table.select("value", "label")
+
+    def lacks(self, cells: pl.Series) -> pl.Series:
+        """Mark the cells that have no label and are not missing."""
+        return cells.is_not_null() & ~cells.is_in(self.as_type(cells.dtype)["value"].implode())
 
     def labels_of(self, domain: pl.Series) -> pl.Series:
         """Return the label of each value of a domain; values without a label are an InputError that names them."""
@@ -80,17 +85,40 @@ def no_label(column: str, values: pl.Series) -> InputError:
     return InputError(listed, len(values))
 
 
+MOMENT = re.compile(
+    r"^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ T]([0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?)([+-][0-9]{2}:[0-9]{2})?)?$"
+)
+MINUTE = {"ms": 60_000, "us": 60_000_000, "ns": 60_000_000_000}
+
+
 def read_as(values: pl.Series, dtype: pl.DataType) -> pl.Series:
     """Read text values as a column's type; missing where they cannot be read."""
     if dtype == pl.String:
         return values
-    if dtype.is_temporal() and dtype != pl.Date:
-        raise InputError.of("a column of text, numbers, dates or booleans", value=str(dtype))
+    if isinstance(dtype, pl.Datetime):
+        return _read_moments(values, dtype)
+    if dtype == pl.Time:
+        return values.str.to_time("%H:%M:%S%.f", strict=False)
     if dtype == pl.Boolean:
         return values.replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean)
     if dtype == pl.Date:
         return values.str.to_date("%Y-%m-%d", strict=False)
     return values.cast(dtype, strict=False)
+
+
+def _read_moments(values: pl.Series, dtype: pl.Datetime) -> pl.Series:
+    """Read moments as `written` writes them: a day, or a day with a time and, in a time zone, its offset."""
+    parts = values.str.extract_groups(MOMENT.pattern).struct.unnest()
+    day, clock, offset = (parts[name] for name in parts.columns)
+    clock = clock.fill_null("00:00:00")
+    naive = (day + " " + clock).str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit=dtype.time_unit, strict=False)
+    if dtype.time_zone is None:
+        return naive.set(offset.is_not_null(), None)
+    minutes = offset.str.slice(1, 2).cast(pl.Int64) * 60 + offset.str.slice(4, 2).cast(pl.Int64)
+    signed = pl.select(pl.when(offset.str.starts_with("-")).then(-minutes).otherwise(minutes)).to_series()
+    exact = (naive - signed.cast(pl.Duration(dtype.time_unit)) * MINUTE[dtype.time_unit]).dt.replace_time_zone("UTC")
+    local = naive.dt.replace_time_zone(dtype.time_zone, ambiguous="earliest", non_existent="null")
+    return exact.dt.convert_time_zone(dtype.time_zone).zip_with(offset.is_not_null(), local)
 
 
 SIZE = "n_rows"

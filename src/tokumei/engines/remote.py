@@ -9,22 +9,24 @@ from __future__ import annotations
 import datetime
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import ibis
 import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
 from tokumei.core.text import Text
-from tokumei.data.files.csv import check_header, find_delimiter, first_bytes, has_blanks_after, header_names
+from tokumei.data.files.csv import check_header, find_delimiter, first_bytes, has_blanks_after, header_names, scan_csv
 from tokumei.data.files.disk import atomic_path, blocks, is_gzip
 from tokumei.data.files.formats import (
+    PARQUET,
     TEXT_SUFFIXES,
     base_folder,
+    format_of,
     is_glob,
     part_files,
     partition_of,
@@ -33,9 +35,10 @@ from tokumei.data.files.formats import (
     write_file_or_folder,
 )
 from tokumei.data.files.layout import check_layout
+from tokumei.data.files.missing import Seen, missing_beside_numbers
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.text_bytes import find_encoding, is_utf8
-from tokumei.data.frames import as_frame
+from tokumei.data.frames import as_frame, written
 from tokumei.engines.class_counts import ClassRecoding, Recoding
 from tokumei.engines.engine import NO_LABEL, EngineTable, EngineValue, WritePlan, kept_work, name_of_part
 from tokumei.engines.writing import write_made
@@ -50,11 +53,14 @@ class RemoteRelation:
     name: str
     # Which of the rows of its source these are, by a text that is another for others; empty for all.
     part: str = ""
+    # The clock by which the moments of a column are told: an engine keeps moments alone, and shows them by its own.
+    zones: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def schema(self) -> Mapping[str, pl.DataType]:
         """The columns and their types, as Polars would have them."""
-        return dict(self.table.schema().to_polars())
+        found = dict(self.table.schema().to_polars())
+        return found | {name: pl.Datetime(found[name].time_unit, zone) for name, zone in self.zones.items()}
 
     @property
     def writes_there(self) -> bool:
@@ -78,11 +84,14 @@ class RemoteRelation:
         keys = recoded.select(**{name: recoded[column] for name, column in zip(names, columns, strict=True)})
         counted = keys.group_by(names).aggregate(n=keys.count()) if names else recoded.aggregate(n=recoded.count())
         found = counted.select(*names, "n")
-        return plain_types(self.engine.fetch(found if most is None else found.limit(most + 1)), self.name, columns)
+        fetched = self.engine.fetch(found if most is None else found.limit(most + 1))
+        zones = {name: self.zones[column] for name, column in zip(names, columns, strict=True) if column in self.zones}
+        return plain_types(_by_clock(fetched, zones), self.name, columns)
 
     def distinct(self, column: str) -> pl.Series:
         """Return the distinct values of a column."""
-        return plain_types(self.engine.fetch(self.table.select(column).distinct()), self.name).to_series()
+        fetched = _by_clock(self.engine.fetch(self.table.select(column).distinct()), self.zones)
+        return plain_types(fetched, self.name).to_series()
 
     def count_values(self, column: str, *, longest: int, many_words: int) -> dict[str, int]:
         """Count the distinct, the unique, the missing and the long values of a column, all on the engine."""
@@ -185,9 +194,16 @@ class RemoteEngine:
         """Open a file, a frame or a table by its name."""
         if isinstance(source, (str, Path)):
             if Path(source).exists() or is_glob(source):
-                return RemoteRelation(self, self.table_of_file(Path(source), reading), str(source))
+                path, zones = Path(source), {}
+                if format_of(source) == PARQUET:
+                    zones = _zones(scan_parquet(source).collect_schema())
+                elif format_of(source) not in TEXT_SUFFIXES:
+                    frame = self._taken(read_frame(path, reading), path)
+                    return RemoteRelation(self, self.table_of_frame(frame), str(source), zones=_zones(frame.schema))
+                return RemoteRelation(self, self.table_of_file(path, reading), str(source), zones=zones)
             return RemoteRelation(self, self._table_named(str(source)), str(source))
-        return RemoteRelation(self, self.table_of_frame(self._taken(as_frame(source), "frame")), "frame")
+        frame = self._taken(as_frame(source), "frame")
+        return RemoteRelation(self, self.table_of_frame(frame), "frame", zones=_zones(frame.schema))
 
     def table_of_file(self, path: Path, reading: Reading) -> EngineTable:
         """Return the table of a file: read here and copied there, unless the engine reads files itself."""
@@ -287,13 +303,45 @@ class DuckDBEngine(RemoteEngine):
             # Told, since DuckDB would take any folder with = in its name for a column, and read numbers in it.
             how = {"hive_partitioning": has_partitions, "hive_types_autocast": False}
             table = self.backend.read_parquet([str(part) for part in part_files(path)], **how)
-            return with_text_for_nothing(table, schema)
+            return with_text_for_nothing(self._in_microseconds(table, scan_parquet(path), path), schema)
         if not is_plain_csv(path, reading):
             return super().table_of_file(path, reading)
-        delimiter, names = checked_shape(path, reading.delimiter)
+        shape = checked_shape(path, reading.delimiter)
+        if shape.has_mixed_ends:
+            return super().table_of_file(path, reading)
+        names = shape.names
         self.check_names(names, path)
-        options = {"delim": delimiter, "quote": '"', "escape": '"', "header": True, "auto_detect": False}
-        return empty_as_missing(self.backend.read_csv(str(path), columns=dict.fromkeys(names, "string"), **options))
+        options = {"delim": shape.delimiter, "quote": '"', "escape": '"', "header": True, "auto_detect": False}
+        table = self.backend.read_csv(str(path), columns=dict.fromkeys(names, "string"), **options)
+        return empty_as_missing(table, shape.missing)
+
+    def table_of_frame(self, frame: pl.DataFrame) -> EngineTable:
+        """Return the table of a frame."""
+        return self._in_microseconds(super().table_of_frame(frame), frame.lazy(), "frame")
+
+    def _in_microseconds(self, table: EngineTable, rows: pl.LazyFrame, file: Path | str) -> EngineTable:
+        """Return times of day and moments in a zone in microseconds, since Ibis knows none finer; refuse finer ones."""
+        plain = {
+            name: "TIME" if kind == pl.Time else "TIMESTAMPTZ"
+            for name, kind in rows.collect_schema().items()
+            if kind == pl.Time or (isinstance(kind, pl.Datetime) and kind.time_zone and kind.time_unit == "ns")
+        }
+        if not plain:
+            return table
+        for name in plain:
+            finer = rows.filter(pl.col(name).dt.nanosecond() % 1000 != 0).select(name).head(1).collect()
+            if finer.height:
+                expected = "moments and times of whole microseconds on this engine (--engine local takes finer ones)"
+                raise InputError.of(expected, file=file, column=name, value=written(finer[name]).item())
+        quoted = {name: '"' + name.replace('"', '""') + '"' for name in plain}
+        made = ", ".join(f"CAST({quoted[name]} AS {kind}) AS {quoted[name]}" for name, kind in plain.items())
+        view = fresh_name()
+        # A table that was made here is named with its catalog.
+        own = table.get_name().rpartition(".")[2]
+        # Of names alone, in quotes.
+        select = f'SELECT * REPLACE ({made}) FROM "{own}"'  # noqa: S608
+        self.backend.raw_sql(f'CREATE TEMP VIEW "{view}" AS {select}')
+        return self.backend.table(view, database=("temp", "main"))
 
     def bound(self, folder: Path, memory: str) -> None:
         """Keep within some memory, and write what does not fit to a folder."""
@@ -403,10 +451,24 @@ def _alike(left: EngineValue, right: EngineValue, values: pl.Series) -> list[Eng
     if not values.null_count():
         return [left == right]
     kind = right.type()
-    stand_in: bool | int | str | datetime.date = False if kind.is_boolean() else 0
+    stand_in: Any = False if kind.is_boolean() else 0
     if kind.is_string() or kind.is_date():
         stand_in = "" if kind.is_string() else datetime.date(1970, 1, 1)
+    elif kind.is_timestamp() or kind.is_time():
+        # Cast, since a literal has a precision and a time zone of its own.
+        text = "1970-01-01 00:00:00" if kind.is_timestamp() else "00:00:00"
+        left, right, stand_in = left.cast(kind), right, ibis.literal(text).cast(kind)
     return [left.isnull() == right.isnull(), left.fill_null(stand_in) == right.fill_null(stand_in)]
+
+
+def _zones(schema: Mapping[str, pl.DataType]) -> dict[str, str]:
+    return {name: zone for name, kind in schema.items() if (zone := getattr(kind, "time_zone", None)) is not None}
+
+
+def _by_clock(frame: pl.DataFrame, zones: Mapping[str, str]) -> pl.DataFrame:
+    """Return moments by the clock that they are told by."""
+    found = [name for name in zones if name in frame.columns]
+    return frame.with_columns(pl.col(name).dt.convert_time_zone(zones[name]) for name in found)
 
 
 def is_plain_csv(path: Path, reading: Reading) -> bool:
@@ -431,14 +493,27 @@ def with_text_for_nothing(table: EngineTable, schema: Mapping[str, pl.DataType])
     return table.select(*(missing.name(name) if kind == pl.Null else table[name] for name, kind in schema.items()))
 
 
-def checked_shape(path: Path, delimiter: str | None) -> tuple[str, list[str]]:
-    """Check the shape of a CSV file before an engine reads it; give its delimiter and column names."""
+class Shape(NamedTuple):
+    """The delimiter and the columns of a CSV file, how its lines end, and which texts stand for a missing value."""
+
+    delimiter: str
+    names: list[str]
+    has_mixed_ends: bool
+    missing: Mapping[str, Sequence[str]]
+
+
+def checked_shape(path: Path, delimiter: str | None) -> Shape:
+    """Check the shape of a CSV file before an engine reads it."""
     head = first_bytes(path)
     delimiter = delimiter or find_delimiter(head)
-    check_layout(blocks(path), delimiter, FaultList(str(path)))
+    seen = Seen(blocks(path), delimiter)
+    layout = check_layout(seen, delimiter, FaultList(str(path)), mixes_line_ends=True)
     names = header_names(head, delimiter)
     check_header(names, path)
-    return delimiter, names
+    missing: dict[str, list[str]] = {}
+    if seen.may_have and not layout.has_mixed_ends:
+        missing = missing_beside_numbers(scan_csv(path, delimiter=delimiter), path)
+    return Shape(delimiter, names, layout.has_mixed_ends, missing)
 
 
 def fresh_name() -> str:
@@ -446,9 +521,10 @@ def fresh_name() -> str:
     return f"tokumei_{secrets.token_hex(8)}"
 
 
-def empty_as_missing(table: EngineTable) -> EngineTable:
-    """Read an empty text cell as missing, as everywhere."""
-    return table.mutate(**{name: table[name].nullif("") for name in table.columns})
+def empty_as_missing(table: EngineTable, missing: Mapping[str, Sequence[str]]) -> EngineTable:
+    """Read an empty text cell as missing, as everywhere, and the texts that stand for a missing value."""
+    gone = {name: ("", *missing.get(name, ())) for name in table.columns}
+    return table.mutate(**{name: table[name].isin(gone[name]).ifelse(ibis.null(), table[name]) for name in gone})
 
 
 def plain_types(frame: pl.DataFrame, file: str = "frame", columns: Sequence[str] = ()) -> pl.DataFrame:

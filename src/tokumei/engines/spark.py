@@ -98,10 +98,12 @@ class SparkEngine(RemoteEngine):
             return with_text_for_nothing(self.backend.table(name), schema)
         if not is_plain_csv(path, reading):
             return super().table_of_file(path, reading)
-        delimiter, names = checked_shape(path, reading.delimiter)
-        self.check_names(names, path)
-        options = {"sep": delimiter, "quote": '"', "escape": '"', "header": True, "inferSchema": False}
-        return empty_as_missing(self.backend.read_csv(str(path), multiLine=True, **options))
+        shape = checked_shape(path, reading.delimiter)
+        if shape.has_mixed_ends:
+            return super().table_of_file(path, reading)
+        self.check_names(shape.names, path)
+        options = {"sep": shape.delimiter, "quote": '"', "escape": '"', "header": True, "inferSchema": False}
+        return empty_as_missing(self.backend.read_csv(str(path), multiLine=True, **options), shape.missing)
 
     def table_of_frame(self, frame: pl.DataFrame) -> EngineTable:
         """Hand a frame over as Arrow."""

@@ -16,7 +16,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -87,6 +87,31 @@ class Hierarchy:
                 faults.add(expected, column=str(index + 1), value=counted(len(levels[index]), "label"))
         faults.raise_if_any()
         return cls(attribute, levels)
+
+    @classmethod
+    def intervals(
+        cls,
+        attribute: str,
+        values: Any,
+        width: float = 10.0,
+        *,
+        factors: Sequence[int] = (2, 2),
+        start: float | None = 0.0,
+        bottom: float | None = None,
+        top: float | None = None,
+    ) -> Hierarchy:
+        """Make intervals of one width for a column of numbers, and for each factor wider ones of so many.
+
+        What lies below `bottom` or from `top` on has one label; intervals start at `start`.
+
+        >>> import tokumei as tk
+        >>> tk.Hierarchy.intervals("age", [23, 31], width=5).labels_at(1)
+        ['20-24', '30-34']
+        """
+        from tokumei.hierarchies.builders.intervals import Intervals
+
+        builder = Intervals(width, tuple(factors), start, bottom, top)
+        return builder.build(attribute, pl.Series(attribute, values))
 
     @property
     def leaves(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import LISTED_FAULTS, Fault, InputError, shown
-from tokumei.data.frames import SINGLE
+from tokumei.data.frames import SINGLE, written
 from tokumei.engines.class_counts import no_label, read_as
 from tokumei.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 
@@ -25,8 +25,9 @@ WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
 # Of larger numbers squares and sums overflow.
 LARGEST_NUMBER = 1e100
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-# A time of day may follow; it does not change which day it is.
-CLOCK = r"(?:[ T][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?)?"
+# A time of day may follow, with its offset; it does not change which day it is where the clock stands.
+OFFSET = r"(?: ?(?:Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?))?"
+CLOCK = rf"(?:[ T][0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:[.,][0-9]{{1,9}})?)?{OFFSET})?"
 DATES = (
     re.compile(rf"([0-9]{{4}})-([0-9]{{2}})-([0-9]{{2}}){CLOCK}"),
     re.compile(rf"([0-9]{{4}})/([0-9]{{1,2}})/([0-9]{{1,2}}){CLOCK}"),
@@ -46,6 +47,7 @@ def leaf_texts(attribute: str, values: pl.Series) -> list[str]:
 
     Missing values are left out: a recoding lets them be.
     """
+    values = written(values)
     dtype = values.dtype
     if isinstance(dtype, (pl.Categorical, pl.Enum)):
         values = values.cast(pl.String)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
@@ -19,11 +19,10 @@ ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和"
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WORDS = rf"(?:{'|'.join(MONTHS)})[a-z]*\.?"
 _ERAS = "|".join(ERAS)
-_TIME = r"(?:[ T][0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?Z?)?"
 FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
-        rf"(?P<y>[0-9]{{4}})(?P<mark>[-/.])(?P<m>[0-9]{{1,2}})(?P=mark)(?P<d>[0-9]{{1,2}}){_TIME}",
+        rf"(?P<y>[0-9]{{4}})(?P<mark>[-/.])(?P<m>[0-9]{{1,2}})(?P=mark)(?P<d>[0-9]{{1,2}}){CLOCK}",
         r"(?P<y>[0-9]{4})[-/.](?P<m>[0-9]{1,2})",
         r"(?P<y>[0-9]{4})[- ]?Q(?P<q>[1-4])",
         r"Q(?P<q>[1-4])[- ]?(?P<y>[0-9]{4})",
@@ -89,13 +88,13 @@ def date_reader(texts: Sequence[str]) -> ReadDate | None:
     >>> date_reader(["03/04/2020", "01/02/2021"]) is None, date_reader(["昭和60年4月1日"])("昭和60年4月1日")
     (True, datetime.date(1985, 4, 1))
     """
-    found = _read_by_one(texts)
-    return None if found is None else found[0]
+    found = way_of_dates(texts)
+    return None if found is None else READERS[found[0]]
 
 
 def read_days(texts: Sequence[str]) -> list[dt.date] | None:
     """Return the day of every text of a column; None as for `date_reader`."""
-    found = _read_by_one(texts)
+    found = way_of_dates(texts)
     return None if found is None else found[1]
 
 
@@ -108,20 +107,15 @@ def date_leaves(attribute: str, values: pl.Series) -> list[tuple[dt.date, str]]:
     return read_all(attribute, texts, read_date, EXPECTED) if days is None else sorted(zip(days, texts, strict=True))
 
 
-def _read_by_one(texts: Sequence[str]) -> tuple[ReadDate, list[dt.date]] | None:
-    """Find what reads every text, and the days that it reads: each text is read once."""
-    ways: tuple[Callable[[], ReadDate | None], ...] = (
-        lambda: read_date,
-        lambda: read_day_label,
-        lambda: _read_compact,
-        lambda: _day_first_or_last(texts),
-    )
-    for way in ways:
-        reader = way()
-        if reader is not None and _days(reader, texts[:TRIED_FIRST]) is not None:
+def way_of_dates(texts: Sequence[str]) -> tuple[str, list[dt.date]] | None:
+    """Return the name of the reader that reads every text, and the days: each text is read once."""
+    for way, reader in READERS.items():
+        if way in _BY_ORDER and _order_of(texts) != way:
+            continue
+        if _days(reader, texts[:TRIED_FIRST]) is not None:
             days = _days(reader, texts)
             if days is not None:
-                return reader, days
+                return way, days
     return None
 
 
@@ -144,7 +138,7 @@ def _read_compact(text: str) -> dt.date | None:
         return None
 
 
-def _day_first_or_last(texts: Sequence[str]) -> ReadDate | None:
+def _order_of(texts: Sequence[str]) -> str | None:
     """Decide by all texts whether the day or the month comes first; with dots it is the day."""
     parts = []
     for text in texts:
@@ -159,10 +153,8 @@ def _day_first_or_last(texts: Sequence[str]) -> ReadDate | None:
         # 20/04/18 may be a day of 2018 or of 2020: nothing says which end the year is at.
         return None
     if has_dots or max(firsts, default=0) > MONTHS_OF_A_YEAR:
-        return lambda text: _read(text, day=1, month=3)
-    if max(seconds, default=0) > MONTHS_OF_A_YEAR:
-        return lambda text: _read(text, day=3, month=1)
-    return None
+        return "day-first"
+    return "month-first" if max(seconds, default=0) > MONTHS_OF_A_YEAR else None
 
 
 def _read(text: str, *, day: int, month: int) -> dt.date | None:
@@ -180,3 +172,13 @@ def _year(digits: str) -> int:
     (1985, 1985, 2007)
     """
     return int(digits) if len(digits) == 4 else CENTURY_FROM + (int(digits) - CENTURY_FROM) % 100
+
+
+_BY_ORDER = ("day-first", "month-first")
+READERS: Mapping[str, ReadDate] = {
+    "usual": read_date,
+    "written": read_day_label,
+    "compact": _read_compact,
+    "day-first": lambda text: _read(text, day=1, month=3),
+    "month-first": lambda text: _read(text, day=3, month=1),
+}

@@ -80,7 +80,8 @@ GROUPS: Mapping[str, str] = {
     "region": r"north\w*|south\w*|east|west|mid ?west|near|ne|nc|nw|sw|inner ?city|city|suburb\w*|province",
     "education": r"ed|college\w*|hs|grad|graduate|degree|student",
     "occupation": "self|rank|employed|parttime|part ?time|full ?time|work|works|working|manager|clerical"
-    r"|prof(essional)?|military|construc\w*|agric\w*|blue ?col\w*|white ?col\w*|services?|trade|w ?exp|w ?experience|pension",
+    r"|prof(essional)?|military|construc\w*|agric\w*|blue ?col\w*|white ?col\w*|services?|trade"
+    "|w ?exp|w ?experience|pension",
     "age": "senior|elderly|adult|minor|senior ?citizen|young|old",
     "politics": "union|dem|gop",
     "illness": "mi|hf|std|aids|alive|limit|pregnant|sick|event ?death|low ?birth ?weight|low ?bwt",

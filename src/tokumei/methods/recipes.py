@@ -6,11 +6,9 @@ A recipe holds what was asked for and decided, so that it can be done again.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -18,11 +16,12 @@ import polars as pl
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.registry import part_name, part_options
 from tokumei.core.text import Text
-from tokumei.data.files.disk import check_is_file
+from tokumei.data.frames import written
 from tokumei.data.release import Recipe, Release
 from tokumei.data.table import Role, Unit
 from tokumei.engines.class_counts import ClassCounts, Recoding
 from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.rules import rule_from, rule_of
 from tokumei.measures.losses import LOSSES, Loss
 from tokumei.measures.requirement import SAFETY, Requirement, in_words, value_shares
 from tokumei.methods.registry import TABLE_ANONYMIZERS, TableAnonymizer
@@ -129,9 +128,6 @@ def _against(requirement: Requirement, counts: ClassCounts, *, moves: bool) -> l
     return [told, requirement] if against == "both" and moves else [told]
 
 
-NEEDED = ("requirements", "suppression", "keep")
-
-
 def part_as_dict(part: Any) -> dict[str, Any]:
     """Return a part by its name and its options, for JSON.
 
@@ -189,7 +185,7 @@ def unit_as_dict(goal: Goal) -> dict[str, Any]:
 
 def quasi_identifiers_of(recipe: Recipe) -> list[str]:
     """Return the columns that a recipe anonymizes."""
-    return list(recipe.options["quasi_identifiers"] if "mapping" not in recipe.options else recipe.options["mapping"])
+    return list(recipe.options["quasi_identifiers"] if "mapping" not in recipe.options else recipe.options["levels"])
 
 
 def columns_of(recipe: Recipe) -> list[str]:
@@ -206,32 +202,35 @@ def method_options(recipe: Recipe) -> dict[str, Any]:
     return tight | {name: float(one) if types.get(name) is float else one for name, one in made.items()}
 
 
-def recodings_of(options: Mapping[str, Any]) -> list[Recoding]:
-    """Return what a recipe of levels does to each column."""
+def recodings_of(options: Mapping[str, Any], frame: pl.DataFrame) -> list[Recoding]:
+    """Return what a recipe of levels does to the values of each column, new ones that a rule covers among them.
+
+    A recipe that was written as lists alone follows the rules that can be read off them.
+    """
     missing: Mapping[str, str | None] = options.get("missing", {})
-    return [
-        Recoding(
-            column,
-            pl.Series(list(labels), dtype=pl.String),
-            pl.Series(list(labels.values()), dtype=pl.String),
-            missing.get(column),
-        )
-        for column, labels in options["mapping"].items()
-    ]
+    rules = options.get("rules", {})
+    made = []
+    for column in options["levels"]:
+        listed = options["mapping"].get(column, {})
+        known = _recoding(column, listed, listed.values(), missing.get(column))
+        rule = rule_from(rules[column], column) if column in rules else rule_of(known)
+        if rule is not None:
+            texts = texts_of(frame[column].filter(known.lacks(frame[column])))
+            labels = dict(zip(texts, rule.labels(texts), strict=True))
+            whole = listed | {text: label for text, label in labels.items() if label is not None}
+            known = _recoding(column, whole, whole.values(), known.label_of_missing)
+        made.append(known)
+    return made
 
 
-def read_recipe(path: Path | str) -> Recipe:
-    """Read a recipe that was written as JSON."""
-    path = check_is_file(path)
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        needed = (*NEEDED, *(("levels", "mapping") if "quasi_identifiers" not in found["options"] else ()))
-        missing = [name for name in needed if name not in found["options"]]
-        if not missing:
-            return Recipe(found["method"], found["options"], found["seed"], found["versions"])
-    except (UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
-        raise InputError.of(f"the recipe of a table ({type(error).__name__}: {error})", file=path) from None
-    raise InputError.of(f"the recipe of a table, with {', '.join(missing)}", file=path)
+def texts_of(values: pl.Series) -> list[str]:
+    """Return the distinct values of a column as text, missing ones left out."""
+    return written(values.drop_nulls().unique(maintain_order=True)).cast(pl.String).to_list()
+
+
+def _recoding(column: str, values: Iterable[str], labels: Iterable[str], label_of_missing: str | None) -> Recoding:
+    texts, said = (pl.Series(list(one), dtype=pl.String) for one in (values, labels))
+    return Recoding(column, texts, said, label_of_missing)
 
 
 def digest_of(frame: pl.DataFrame) -> str:

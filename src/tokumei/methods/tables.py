@@ -23,6 +23,7 @@ from tokumei.engines.engine import NO_LABEL, WritePlan
 from tokumei.engines.local import LocalEngine
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice
+from tokumei.hierarchies.rules import rule_as_dict, rule_of
 from tokumei.measures.losses import loss_score
 from tokumei.methods.recipes import (
     Goal,
@@ -182,8 +183,11 @@ def _released_counts(counts: ClassCounts, decision: Generalization) -> ClassCoun
 def recipe_of(goal: Goal, decision: Generalization, keep: Sequence[str]) -> Recipe:
     """Return the recipe of a release: the goal, the decision, and what every value becomes.
 
-    What classes are compared with is not written down: on another table it is that table.
+    What classes are compared with is not written down: on another table it is that table. A column whose labels follow
+    a rule has the rule, others have each value with its label.
     """
+    rules = {one.column: rule for one in decision.recodings if (rule := rule_of(one)) is not None}
+    listed = [one for one in decision.recodings if one.column not in rules]
     options = {
         "requirements": [part_as_dict(requirement) for requirement in goal.requirements],
         "loss": part_name(goal.loss),
@@ -193,7 +197,8 @@ def recipe_of(goal: Goal, decision: Generalization, keep: Sequence[str]) -> Reci
         "keep": list(keep),
         **unit_as_dict(goal),
         "levels": decision.levels,
-        "mapping": {one.column: dict(zip(one.values, one.labels, strict=True)) for one in decision.recodings},
+        "rules": {column: rule_as_dict(rule) for column, rule in rules.items()},
+        "mapping": {one.column: dict(zip(one.values, one.labels, strict=True)) for one in listed},
         "missing": {one.column: one.label_of_missing for one in decision.recodings},
     }
     return Recipe(part_name(goal.method), options)

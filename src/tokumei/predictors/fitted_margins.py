@@ -11,20 +11,25 @@ Where the expected sizes are themselves uncertain by a factor, the factor is tak
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from tokumei.hierarchies.lattice import Lattice, Node
 from tokumei.predictors.one_way import Floats, Margin, MarginAtLevel, common_coarsening
 from tokumei.predictors.predictor import Knowledge, Prediction
-from tokumei.predictors.two_way import TwoWay, expected_rows, expected_sizes, way_between
+from tokumei.predictors.two_way import Folded, TwoWay, expected_rows, expected_sizes, way_between
 
 # Below, the chances of 0, 1, … rows are added up; above, Wilson and Hilferty's cube root is right to three digits.
 SUMMED_UP_TO = 50
+# Of so many rows a Poisson number is 50 or less with a chance below 1e-60.
+ALWAYS_MORE = 400
+AT_ONCE = 10
+LOG_FACTORIALS = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, SUMMED_UP_TO + 1)))])
 FACTORS = 7
 
 
@@ -43,7 +48,7 @@ class SmallestClass:
 
     def quantile(self, chance: float) -> int:
         """Return the least m such that k is at most m with at least this chance."""
-        summed = self._summed
+        summed = self._summed_until(chance)
         if summed[-1] >= chance or self.most <= SUMMED_UP_TO:
             # One more than the number of sizes that are too unlikely; size 0 is not among them.
             return min(int(np.searchsorted(summed, chance)) + 1, self.most)
@@ -63,34 +68,56 @@ class SmallestClass:
         if m < 1:
             return 0.0
         if m <= SUMMED_UP_TO:
-            return float(self._summed[m - 1])
+            return float(self._summed_until(2.0)[m - 1])
         sizes, shares = self._mixture
         return float(self._of_any(shares @ (poisson_up_to(m, sizes) - np.exp(-sizes))))
 
-    @cached_property
-    def _summed(self) -> Floats:
-        """The chance that k is at most 1, 2, …, 50."""
+    def _summed_until(self, chance: float) -> Floats:
+        """Return the chances that k is at most 1, 2, …, until one is reached or 50 are known; ten at a time."""
         sizes, shares = self._mixture
-        n = np.arange(1, SUMMED_UP_TO + 1)
-        logs = np.log(sizes) * n[:, None, None] - sizes - np.cumsum(np.log(n))[:, None, None]
-        # A row a number of rows, a column a class.
-        return self._of_any(np.cumsum(shares @ np.exp(logs), axis=0))
+        if sizes.min() > ALWAYS_MORE:
+            return np.zeros(SUMMED_UP_TO)
+        known = self._known
+        while len(known) < SUMMED_UP_TO and (not known or known[-1] < chance):
+            n = np.arange(len(known) + 1, len(known) + AT_ONCE + 1)
+            logs = np.log(sizes) * n[:, None, None] - sizes - LOG_FACTORIALS[n][:, None, None]
+            # A row a number of rows, a column a class.
+            up_to = np.cumsum(shares @ np.exp(logs), axis=0) + (self._left[-1] if self._left else 0.0)
+            self._left[:] = [up_to[-1]]
+            known += self._of_any(up_to).tolist()
+        return np.array(known)
+
+    @cached_property
+    def _known(self) -> list[float]:
+        return []
+
+    @cached_property
+    def _left(self) -> list[Floats]:
+        """The chance of each class to have at most as many rows as the last chance known is of."""
+        return []
 
     @cached_property
     def _mixture(self) -> tuple[Floats, Floats]:
         """The sizes times each factor, a row a factor, and the factors' shares, by Gauss and Hermite's rule."""
         if self.spread == 0:
             return self.sizes[None, :], np.ones(1)
-        points, shares = np.polynomial.hermite_e.hermegauss(FACTORS)
+        points, shares = _gauss_points()
         # So that the mean of the factors is 1.
         factors = np.exp(self.spread * points - self.spread**2 / 2)
-        return factors[:, None] * self.sizes, shares / shares.sum()
+        return factors[:, None] * self.sizes, shares
 
     def _of_any(self, chances: Floats) -> Floats:
         """Return the chance of at least one class, from the chance of each."""
         # A certain class would be the logarithm of 0.
         out: Floats = -np.expm1(np.log1p(-np.clip(chances, 0, 1 - 1e-15)) @ self.weights)
         return out
+
+
+@cache
+def _gauss_points() -> tuple[Floats, Floats]:
+    """Return the points of Gauss and Hermite's rule and their shares."""
+    points, shares = np.polynomial.hermite_e.hermegauss(FACTORS)
+    return points, shares / shares.sum()
 
 
 def poisson_up_to(m: int, means: Floats) -> Floats:
@@ -166,6 +193,11 @@ class FittedMargins:
         """Number of rows of the table."""
         return int(self.margins[0].sizes.sum())
 
+    @cached_property
+    def _folded(self) -> dict[Hashable, Any]:
+        """What nodes with some levels in common can use of each other."""
+        return {}
+
     def predict(self, node: Node) -> Prediction:
         """Predict k, exactly where the published counts hold the node's classes."""
         present = [index for index, level in enumerate(node) if len(self._at(index, level).rows) > 1]
@@ -175,7 +207,8 @@ class FittedMargins:
         at = {index: self._at(index, node[index]) for index in present}
         pairs = {pair: self._pair_rows(*((index, node[index]) for index in pair)) for pair in combinations(present, 2)}
         dependent = {pair: rows for pair, rows in pairs.items() if rows is not None}
-        sizes, weights = expected_sizes({index: at[index].rows for index in present}, dependent)
+        folded = Folded({index: node[index] for index in present}, self._folded)
+        sizes, weights = expected_sizes({index: at[index].rows for index in present}, dependent, folded)
         if any(margin.hides_labels for margin in at.values()):
             # Values are merged where they are fewer than k_p. How many they are is anybody's guess.
             most = max(min(most, self.k_p - 1), 1)

@@ -10,9 +10,10 @@ one of a thousand.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ import numpy.typing as npt
 from tokumei.predictors.one_way import Floats, Ints, LabelShares, Margin
 
 Number = TypeVar("Number", np.int64, np.float64)
+T = TypeVar("T")
 
 # Akaike's: a table is worth its numbers where it explains more deviance than twice their number.
 PENALTY = 2.0
@@ -164,6 +166,8 @@ MOST_SIZES = 256
 MANY_SIZES = 16 * MOST_SIZES
 # Smaller shares of the rows could not be told from 0.
 LEAST_LOG = -600.0
+# So many parts of nodes are kept for others.
+MOST_FOLDED = 4_000
 
 Pair = tuple[int, int]
 
@@ -175,34 +179,61 @@ class Branch:
     labels: Ints
     logs: Floats
     weights: Floats
+    # The attributes that hang together here, each with its level: what the branch follows from.
+    key: Hashable = ()
 
 
-def expected_sizes(rows: Mapping[int, Floats], pairs: Mapping[Pair, Floats]) -> tuple[Floats, Floats]:
+class Folded:
+    """What was folded up for one node and serves others that have the same levels in some attributes."""
+
+    def __init__(self, levels: Mapping[int, int], memory: dict[Hashable, Any]) -> None:
+        self.levels, self.memory = levels, memory
+        if len(memory) > MOST_FOLDED:
+            memory.clear()
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what was made under this key before, or make it."""
+        if key not in self.memory:
+            self.memory[key] = make()
+        return cast("T", self.memory[key])
+
+    def at(self, attribute: int) -> tuple[int, int]:
+        """Return an attribute with its level."""
+        return attribute, self.levels.get(attribute, 0)
+
+
+def expected_sizes(
+    rows: Mapping[int, Floats], pairs: Mapping[Pair, Floats], folded: Folded | None = None
+) -> tuple[Floats, Floats]:
     """Return expected sizes of classes and how many classes have each.
 
     `rows` holds for each attribute the rows of its labels, all above 0; `pairs` for two attributes that depend on each
-    other (the smaller number first) the rows of their labels together.
+    other (the smaller number first) the rows of their labels together. `folded` keeps what further nodes can use.
     """
+    folded = Folded({}, {}) if folded is None else folded
     n_rows = float(next(iter(rows.values())).sum())
-    tree = spanning_tree(pairs)
+    dependence = {
+        pair: folded.once(("dependence", *map(folded.at, pair)), partial(deviance, counts))
+        for pair, counts in pairs.items()
+    }
+    tree = spanning_tree(dependence)
     ratios = {pair: pairs[pair] * n_rows / np.outer(rows[pair[0]], rows[pair[1]]) for pair in tree}
     logs, weights = np.zeros(1), np.ones(1)
     left = set(rows)
     while left:
         # Each label of a root is gone through; those of an end of the tree are not.
         root = min(left, key=lambda attribute: (len(rows[attribute]), attribute))
-        branch = _branch(root, None, rows, ratios, n_rows, left)
+        branch = _branch(root, None, rows, ratios, n_rows, left, folded)
         own = (branch.logs, branch.weights)
         # Ten thousand birth dates times all sizes so far would be millions: those that are alike come first.
         logs, weights = _product(logs, weights, *(_together(*own) if len(branch.logs) > MANY_SIZES else own))
     return n_rows * np.exp(np.maximum(logs, LEAST_LOG)), weights
 
 
-def spanning_tree(pairs: Mapping[Pair, Floats]) -> list[Pair]:
+def spanning_tree(dependence: Mapping[Pair, float]) -> list[Pair]:
     """Choose the pairs that depend on each other most and close no circle."""
-    tree_of = {attribute: attribute for pair in pairs for attribute in pair}
+    tree_of = {attribute: attribute for pair in dependence for attribute in pair}
     chosen = []
-    dependence = {pair: deviance(rows) for pair, rows in pairs.items()}
     for pair in sorted(dependence, key=lambda pair: (-dependence[pair], pair)):
         one, other = tree_of[pair[0]], tree_of[pair[1]]
         if one != other:
@@ -218,11 +249,12 @@ def _branch(
     ratios: Mapping[Pair, Floats],
     n_rows: float,
     left: set[int],
+    folded: Folded,
 ) -> Branch:
     """Fold up an attribute and all that hangs on it, away from its parent."""
     left.discard(attribute)
     children = [
-        (_branch(other, attribute, rows, ratios, n_rows, left), ratio if pair[0] == attribute else ratio.T)
+        (_branch(other, attribute, rows, ratios, n_rows, left, folded), ratio if pair[0] == attribute else ratio.T)
         for pair, ratio in ratios.items()
         if attribute in pair
         for other in pair
@@ -230,21 +262,36 @@ def _branch(
     ]
     shares = np.log(rows[attribute] / n_rows)
     if not children:
-        return Branch(np.arange(len(shares)), shares, np.ones(len(shares)))
-    parts = []
+        return Branch(np.arange(len(shares)), shares, np.ones(len(shares)), folded.at(attribute))
+    key = (folded.at(attribute), *(child.key for child, _ in children))
+    return folded.once(("branch", key), lambda: _folded_up(shares, children, key, folded))
+
+
+def _folded_up(
+    shares: Floats, children: Sequence[tuple[Branch, Floats]], key: tuple[Hashable, ...], folded: Folded
+) -> Branch:
+    """Combine each label of an attribute with all that hangs on it."""
+    hanging = [
+        folded.once(("child", key[0], child.key), partial(_under_each_label, child, ratio)) for child, ratio in children
+    ]
+    labels, all_logs, all_weights = [], [], []
     for label, share in enumerate(shares):
         logs, weights = np.array([share]), np.ones(1)
-        for child, ratio in children:
-            times = ratio[label, child.labels]
-            occurs = times > 0
-            more = child.logs[occurs] + np.log(times[occurs])
-            logs, weights = _product(logs, weights, *_together(more, child.weights[occurs]))
-        parts.append(Branch(np.full(len(logs), label), logs, weights))
-    return Branch(
-        np.concatenate([part.labels for part in parts]),
-        np.concatenate([part.logs for part in parts]),
-        np.concatenate([part.weights for part in parts]),
-    )
+        for of_child in hanging:
+            logs, weights = _product(logs, weights, *of_child[label])
+        labels.append(np.full(len(logs), label))
+        all_logs.append(logs)
+        all_weights.append(weights)
+    return Branch(np.concatenate(labels), np.concatenate(all_logs), np.concatenate(all_weights), key)
+
+
+def _under_each_label(child: Branch, ratio: Floats) -> list[tuple[Floats, Floats]]:
+    """Return for each label of an attribute what hangs on it by one child."""
+    found = []
+    for times in ratio[:, child.labels]:
+        occurs = times > 0
+        found.append(_together(child.logs[occurs] + np.log(times[occurs]), child.weights[occurs]))
+    return found
 
 
 def _product(logs: Floats, weights: Floats, more_logs: Floats, more_weights: Floats) -> tuple[Floats, Floats]:

@@ -55,9 +55,15 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
     n_rows, k = found["before"]["rows"], found["after"]["k"]
     known = [name for name, role in found["roles"].items() if role == "quasi-identifier"]
     document.heading("For the person who decides")
+    # Of people with several rows so many may lose one. A share such as 0.1 is not exact in binary.
+    most = int((found.get("may_suppress") or 0) * (found["before"].get("people") or n_rows) + 1e-9)
     document.paragraph(
-        "{released} of {rows} rows are released, anonymized by {method}; {left} are left out, and so are all columns "
-        "without a role and all that identify people.",
+        "{released} of {rows} rows are released, anonymized by {method}; {left} are left out (at most {most} could "
+        "be), and so are all columns without a role and all that identify people."
+        if most
+        else "{released} of {rows} rows are released, anonymized by {method}; {left} are left out, and so are all "
+        "columns without a role and all that identify people.",
+        most=most,
         released=found["profile"]["released"],
         rows=n_rows,
         method=document.say(found["chosen"]),

@@ -6,33 +6,33 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.registry import part_name
-from tokumei.core.result import Facts, Result, Section, as_kind
+from tokumei.core.result import Facts, Result, Rows, Section
 from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed, generator
 from tokumei.core.text import choice_of
 from tokumei.data.files.formats import check_can_be_written, write_frame
 from tokumei.data.files.outputs import guarded
-from tokumei.data.frames import check_single
+from tokumei.data.frames import as_original, check_single
 from tokumei.data.release import Recipe, Release
-from tokumei.data.table import Table, check_column
+from tokumei.data.table import Table, check_column, with_moments_as_text
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
 from tokumei.measures.requirement import Requirement, in_words
-from tokumei.methods.apply import Unseen, apply_recipe
+from tokumei.methods.apply import Applied, Unseen, apply_recipe, recounted_together
 from tokumei.methods.recipes import (
     Goal,
     columns_of,
     is_in_drawn_order,
     order_seed,
     quasi_identifiers_of,
-    read_recipe,
+    unit_of,
     with_order,
 )
 from tokumei.methods.registry import TableAnonymizer, TableSearch
@@ -40,7 +40,7 @@ from tokumei.methods.rows import RowOutcome, release_rows
 from tokumei.methods.search.problem import recoded_requirement
 from tokumei.methods.tables import Generalization, generalize_rows
 from tokumei.tasks.goal import Known, Trees, check_is_possible, goal_of, method_of, trees_of
-from tokumei.tasks.preparing import given_hierarchies
+from tokumei.tasks.preparing import given_hierarchies, prepare_again
 from tokumei.tasks.request import ReleaseRequest
 from tokumei.tasks.table_release import ONE_PERSONS, ROWS_ALONE, TableRelease, check_kept, not_released
 
@@ -86,12 +86,11 @@ def known_of(table: Table, asked: ReleaseRequest) -> Known:
     """Return the facts of a table in memory; it must have quasi-identifiers."""
     if not table.quasi_identifiers:
         raise InputError.of("a quasi-identifier or more, as tk.Table(data, qi=['age'])", file=table.name)
-    values = {name: table.frame[name].unique() for name in table.quasi_identifiers}
     return Known(
         table.name,
         table.frame.columns,
         table.quasi_identifiers,
-        values.__getitem__,
+        table.distinct,
         table.hierarchies if asked.hierarchies is None else asked.hierarchies,
         table.numeric if asked.numeric is None else asked.numeric,
         table.reading,
@@ -140,7 +139,11 @@ def level_release(
         table,
         release,
         recipe,
-        {**search_facts(goal.method, decision, counts), **unit_facts(goal, counts, decision.n_people)},
+        {
+            **search_facts(goal.method, decision, counts),
+            "may_suppress": goal.suppression,
+            **unit_facts(goal, counts, decision.n_people),
+        },
         promised(told, counts),
         search_columns(decision, trees),
         trees.of_columns,
@@ -162,7 +165,7 @@ def row_release(
         release,
         made.recipe,
         {
-            **_row_facts(made, goal.method, n_written if release is None else release.frame.height),
+            **_row_facts(made, goal, n_written if release is None else release.frame.height),
             **unit_facts(goal, made.counts, made.n_people),
         },
         ({} if made.counts is None else promised(made.checked, made.counts)) | dict(made.promises),
@@ -187,9 +190,9 @@ def unit_facts(goal: Goal, counts: ClassCounts | None, n_people: int | None) -> 
     }
 
 
-def _row_facts(made: RowOutcome, method: TableAnonymizer, n_rows: int) -> dict[str, Any]:
+def _row_facts(made: RowOutcome, goal: Goal, n_rows: int) -> dict[str, Any]:
     """Return the result-page facts of a release by a method that works on rows."""
-    loss, counts = made.loss, made.counts
+    loss, counts, method = made.loss, made.counts, goal.method
     return {
         "method": part_name(method),
         "loss": None if loss is None else loss.value,
@@ -199,6 +202,7 @@ def _row_facts(made: RowOutcome, method: TableAnonymizer, n_rows: int) -> dict[s
         "k": None if counts is None else counts.k,
         "classes": None if counts is None else counts.n_classes,
         "suppressed": made.n_suppressed,
+        "may_suppress": goal.suppression,
         "ranges": getattr(method, "ranges", None),
         **({"gives_away": said} if (said := getattr(method, "gives_away", None)) else {}),
         "promise": made.recipe.options.get("promise"),
@@ -238,15 +242,28 @@ def search_columns(decision: Generalization, trees: Trees) -> list[dict[str, Any
 class AppliedRecipe(Result):
     """Another table, generalized as a recipe says."""
 
-    release: Release
+    applied: Applied
     n_original: int
     left_out: Sequence[str] = ()
     frame_kind: str = "polars"
+    promises_together: Mapping[str, Score] = field(default_factory=dict)
+
+    @property
+    def release(self) -> Release:
+        """The released rows, and which row of the table each was."""
+        return self.applied.release
+
+    @property
+    def promises(self) -> Mapping[str, Score]:
+        """What the recipe promises, recounted on this release, as scores by name."""
+        counts = self.applied.counts
+        counted = {} if counts is None else promised(self.applied.checked, counts)
+        return counted | dict(self.applied.promises)
 
     @property
     def frame(self) -> Any:
         """The released rows, as a frame of the kind that the table was."""
-        return as_kind(self.release.frame, self.frame_kind)
+        return as_original(self.release.frame, self.frame_kind)
 
     @property
     def n_suppressed(self) -> int:
@@ -255,19 +272,32 @@ class AppliedRecipe(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as `tokumei anonymize apply --json` prints it."""
+        together = self.promises_together
         return {
             "rows": self.release.frame.height,
             "suppressed": self.n_suppressed,
+            "unseen": self.applied.n_unseen,
+            "hidden": self.applied.n_hidden,
+            "promises": {name: score.as_dict() for name, score in self.promises.items()},
+            **({"promises_together": {k: v.as_dict() for k, v in together.items()}} if together else {}),
             "levels": self.release.recipe.options.get("levels"),
             "left_out": list(self.left_out),
         }
 
     def sections(self) -> Sequence[Section]:
         """Return how many rows are released, and which columns are not."""
-        facts = Facts(
-            {"rows": self.release.frame.height, "suppressed": self.n_suppressed, "levels": "as in the recipe"}
-        )
-        return [facts, not_released(self.left_out, "not in the recipe")] if self.left_out else [facts]
+        told: dict[str, Any] = {"rows": self.release.frame.height, "suppressed": self.n_suppressed}
+        if self.applied.n_unseen:
+            told["of these with values unseen"] = self.applied.n_unseen
+        if self.applied.n_hidden:
+            told["unseen values hidden"] = self.applied.n_hidden
+        parts: list[Section] = [Facts(told | {"levels": "as in the recipe"})]
+        if self.promises:
+            parts.append(Rows(["promise", "value"], [[name, one.value] for name, one in self.promises.items()]))
+        if self.promises_together:
+            rows = [[name, one.value] for name, one in self.promises_together.items()]
+            parts.append(Rows(["promise, both tables together", "value"], rows))
+        return [*parts, not_released(self.left_out, "not in the recipe")] if self.left_out else parts
 
     def save(self, out: Path | str, *, force: bool = False) -> None:
         """Write the release as CSV or Parquet; a file that exists is replaced only with `force`."""
@@ -285,6 +315,8 @@ def apply(
     hierarchies: Any = None,
     population: Any = None,
     unseen: Unseen = "refuse",
+    keys: Mapping[str, Any] | None = None,
+    together: Any = None,
     **reading: Any,
 ) -> AppliedRecipe:
     """Generalize another table, such as next month's, as a recipe says, and check that it keeps its promise.
@@ -292,8 +324,11 @@ def apply(
     recipe: what `r.recipe` gave, or the file that it was saved in.
     data: a frame, a file or a `tk.Table`.
     hierarchies: count before those that the recipe holds; `population`: everybody as of now, where it needs them.
-    unseen: what becomes of values that the recipe does not know: "refuse", "suppress" (their rows are left out) or
-    "top" (they are hidden).
+    unseen: what becomes of values that the recipe neither knows nor has a rule for: "refuse", "suppress" (their rows
+    are left out, as far as the recipe allows) or "top" (they are hidden).
+    keys: the file of the key by column, where a job changed columns by keys before they were released.
+    together: an earlier table of the same people, as last month's, where the recipe protects people or households: what
+    the recipe makes of both is counted as one release, too.
 
     >>> import tokumei as tk
     >>> r = tk.anonymize(tk.Table({"age": [31, 31, 52, 52]}, qi=["age"]), k=2)
@@ -303,24 +338,40 @@ def apply(
     if unseen not in get_args(Unseen):
         raise InputError.of(choice_of(get_args(Unseen)), option="unseen", value=unseen)
     used = _recipe_of(recipe)
+    if together is not None and unit_of(used) is None:
+        expected = "a recipe of a release that protects people or households (person=), who are in both tables"
+        raise InputError.of(expected, option="together")
     table = data if isinstance(data, Table) else Table(data, **reading)
-    trees = given_hierarchies(hierarchies, columns_of(used))
+    known = [name for name in quasi_identifiers_of(used) if name in table.frame.columns]
+    check_single(table.frame.schema, known, table.name)
+    released = {*columns_of(used), *used.options["keep"]} & set(table.frame.columns)
+    frame = prepare_again(table.frame, used, released, keys or {}, table.name)
+    frame = with_moments_as_text(frame, known)
+    trees = given_hierarchies(hierarchies, columns_of(used), table.distinct)
     everybody = None if population is None else count_classes(population, quasi_identifiers_of(used))
-    release = apply_recipe(
+    applied = apply_recipe(
         used,
-        table.frame,
+        frame,
         hierarchies=trees,
         population=everybody,
         unseen=unseen,
         file=table.name,
         line_of=table.line_of,
     )
+    release = applied.release
     is_ordered = seed is None and is_in_drawn_order(release.recipe)
     if not keep_order and not is_ordered and release.rows is not None:
-        own = order_seed(used, table.frame) if seed is None else seed
-        release = shuffled(release, fresh_seed() if own is None else own)
+        own = order_seed(used, frame) if seed is None else seed
+        applied = replace(applied, release=shuffled(release, fresh_seed() if own is None else own))
     left_out = [name for name in table.frame.columns if name not in release.frame.columns]
-    return AppliedRecipe(release, table.n_rows, left_out, table.kind)
+    if together is None:
+        return AppliedRecipe(applied, table.n_rows, left_out, table.kind)
+    earlier = together if isinstance(together, Table) else Table(together, **reading)
+    options: dict[str, Any] = {"hierarchies": hierarchies, "population": population, "unseen": unseen, "keys": keys}
+    before = apply(used, earlier, keep_order=True, **options)
+    months = [(before.applied, earlier.frame), (applied, table.frame)]
+    both = promised(*recounted_together(used, months, trees, everybody))
+    return AppliedRecipe(applied, table.n_rows, left_out, table.kind, both)
 
 
 def recipe_columns(recipe: Any) -> list[str]:
@@ -331,4 +382,7 @@ def recipe_columns(recipe: Any) -> list[str]:
 def _recipe_of(recipe: Any) -> Recipe:
     if isinstance(recipe, TableRelease):
         return recipe.recipe
-    return recipe if isinstance(recipe, Recipe) else read_recipe(recipe)
+    if not isinstance(recipe, (Recipe, str, Path)):
+        expected = "a recipe, as r.recipe, or its file; the table comes second: tk.apply(recipe, df)"
+        raise InputError.of(expected, option="recipe", value=type(recipe).__name__)
+    return recipe if isinstance(recipe, Recipe) else Recipe.load(recipe)

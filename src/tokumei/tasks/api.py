@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, Unpack, cast, overload
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Text
 from tokumei.data.history import History
 from tokumei.data.table import Table, Unit
 from tokumei.tasks.request import DEFAULT_METHOD, PerColumn, ReleaseRequest, Requirements, refuse_unknown
@@ -81,11 +82,17 @@ def public(function: F) -> F:
         merged.setdefault(part.name, part)
     takes_more = any(part.kind is part.VAR_KEYWORD for part in merged.values())
     names = [part.name for part in merged.values() if part.kind is not part.VAR_KEYWORD]
+    own = inspect.signature(function)
 
     @functools.wraps(function)
     def run(*given: Any, **options: Any) -> Any:
         if not takes_more:
             refuse_unknown({one: options[one] for one in options if one not in names}, names, function.__name__)
+        try:
+            own.bind(*given, **options)
+        except TypeError as error:
+            expected = Text("a call as help(tk.{what}) shows it: {why}", what=function.__name__, why=str(error))
+            raise InputError.of(expected) from None
         return function(*given, **options)
 
     returns = " | ".join(dict.fromkeys(str(one.return_annotation) for one in stated))
@@ -128,9 +135,9 @@ def audit(
     table: a `tk.Table`, what `tk.anonymize` gave, or a frame or file with its quasi-identifiers in `qi`.
     options: what must hold, as for `tk.anonymize` (`k=5`, `l_diversity={"illness": 2}` …); `against`, earlier releases
         or other tables of the same people (a `tk.Table` has classes by its own quasi-identifiers): what `tk.anonymize`
-        gave knows whose each row is, others need `person`, the column that says it, `rows` and `against_rows`, or
-        `in_order`; with `person` or `household` all is counted of people, or of households, in however many rows;
-        `population`; `threshold`, above which a record's risk is counted.
+        gave knows whose each row is, others need `person`, the column that says it, `rows` and `against_rows`, counted
+        from 0, or `in_order`; with `person` or `household` all is counted of people, or of households, in however many
+        rows; `population`; `threshold`, above which a record's risk is counted.
 
     >>> import tokumei as tk
     >>> t = tk.Table({"age": [31, 31, 52], "illness": ["flu", "cold", "flu"]}, qi=["age"], sensitive=["illness"])
@@ -142,7 +149,7 @@ def audit(
 
     if isinstance(table, TableRelease):
         if against and table.rows is not None and person is None and rows is None and not in_order:
-            rows = table.rows + 1
+            rows = table.rows
         data: Any = released_table(table)
     else:
         data = _table(_with_roles(table, qi, sensitive))
@@ -196,7 +203,7 @@ def anonymize(
     person: str | None = None,
     household: str | None = None,
     requirements_given: Sequence[Requirement] = (),
-    suppress: float = 0.0,
+    suppress: float | None = None,
     loss: str | Loss | None = None,
     prices: Path | str | None = None,
     weights: Mapping[str, float] | None = None,
@@ -232,9 +239,10 @@ def anonymize(data: Any, qi: Any = None, **options: Any) -> Any:
     Of a table: `method` ("optimal" if not given; `tokumei parts table-anonymizer` lists them) and its own options;
     `k`, `l_diversity={"illness": 2}` or `"2:entropy"`, or `l_diversity=2` for every sensitive column, `t_closeness`,
     `alpha_k`, `beta_likeness`, `k_map`, `delta_presence`, `preset`, with `population`; `suppress`, the share of rows
-    that may be left out; `loss` ("ncp" if not given), `weights`, `prefer`; `keep`, further columns to release unchanged
-    (`keep_anyway=['note']`, or True, where they single people out); `keep_order`, or else rows are shuffled; `seed`;
-    `hierarchies`, a folder or one by column.
+    that may be left out (.05 if not given, where the method recodes whole columns); `loss` ("ncp" if not given),
+    `weights`, `prefer`; `keep`, further columns to release unchanged (`keep_anyway=['note']`, or True, where they
+    single people out); `keep_order`, or else rows are shuffled; `seed`; `hierarchies`, a folder, or one by column: a
+    `tk.Hierarchy`, a file, a mapping, a frame, a list of cuts or a function.
 
     Of a history: `method` and its own options, or `pipeline`, the file of several; `seed`.
 
@@ -306,7 +314,8 @@ def attack(original: Any, release: Any = None, attack: Any = None, **options: An
     """Attack a release as somebody would who knows people, by one attack or by all that what is given allows.
 
     original: a `tk.Table`, or what is known of a history; a release that `tk.anonymize` gave may stand alone.
-    release: what `tk.anonymize` gave; or a released table, with `rows` that say whose each row is or `in_order`.
+    release: what `tk.anonymize` gave; or a released table, with `rows`, whose each row is, counted from 0 as `r.rows`
+        (a file of them from 1), or `in_order`.
     person, household: the column of the original that tells whose a row is, where people have several.
     attack: the name of an attack, of a table also several. If not given, all on a table and "linkage" on a history.
 
@@ -369,7 +378,8 @@ def measure(original: Any, release: Any = None, measures: Any = None, **options:
     """Measure how much use a release lost, by every measure that its columns allow or by those that are named.
 
     original: a `tk.Table` or a `tk.History`; a release that `tk.anonymize` gave may stand alone.
-    release: what `tk.anonymize` gave; or a released table, with `rows` that say whose each row is or `in_order`.
+    release: what `tk.anonymize` gave; or a released table, with `rows`, whose each row is, counted from 0 as `r.rows`
+        (a file of them from 1), or `in_order`.
 
     >>> import tokumei as tk
     >>> t = tk.Table({"age": [31, 31, 52, 52]}, qi=["age"])
@@ -495,7 +505,7 @@ def compare(
     person: str | None = None,
     household: str | None = None,
     requirements_given: Sequence[Requirement] = (),
-    suppress: float = 0.0,
+    suppress: float | None = None,
     loss: str | Loss | None = None,
     prices: Path | str | None = None,
     weights: Mapping[str, float] | None = None,
@@ -661,12 +671,12 @@ def knowledge(history: Any, release: Any = None, **options: Any) -> Any:
 
 @overload
 def report(
-    release: TableRelease, out: Path | str, *, language: Literal["en", "ja"] = "en", force: bool = False
+    release: TableRelease, out: Path | str | None = None, *, language: Literal["en", "ja"] = "en", force: bool = False
 ) -> TableReport: ...
 @overload
 def report(
     release: HistoryRelease,
-    out: Path | str,
+    out: Path | str | None = None,
     *,
     force: bool = False,
     knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
@@ -677,11 +687,11 @@ def report(
     hierarchy: Any = None,
 ) -> HistoryReport: ...
 @public
-def report(release: Any, out: Path | str, *, force: bool = False, language: str = "en", **options: Any) -> Any:
+def report(release: Any, out: Any = None, *, force: bool = False, language: str = "en", **options: Any) -> Any:
     """Measure and attack a release in every way, and write all of it as one page.
 
     release: what `tk.anonymize` gave.
-    out: of a table .html, .md or .pdf (where Chromium is installed), of a history .html.
+    out: of a table .html, .md or .pdf (where Chromium is installed), of a history .html; nothing is written without.
     language: of the page of a table, "en" or "ja".
 
     Of a history: `knowledge` in per cent, `attacks`, the `minutes` that they may take, and `sample`, the most customers
@@ -701,7 +711,8 @@ def report(release: Any, out: Path | str, *, force: bool = False, language: str 
 
         with guarded({"out": out}, pages=["out"], force=force) as drafts:
             of_history = report_history(release.original, release, seed=release.seed, **options)
-            of_history.page().write(drafts["out"])
+            if out is not None:
+                of_history.page().write(drafts["out"])
         return of_history
     from tokumei.reports.page import check_suffix
     from tokumei.tasks.dossier import report_table
@@ -709,10 +720,12 @@ def report(release: Any, out: Path | str, *, force: bool = False, language: str 
     if not isinstance(release, TableRelease) or release.original is None or release.rows is None:
         raise InputError.of("a release of rows of people that is in this process, to report on")
     refuse_unknown(options, ["language", "force"], "report")
-    check_suffix(Path(out))
+    if out is not None:
+        check_suffix(Path(out))
     with guarded({"out": out}, inputs=[release.original.name], force=force) as drafts:
         of_table = report_table(release.original, release)
-        of_table.document(language).write(drafts["out"], Path(out).suffix)
+        if out is not None:
+            of_table.document(language).write(drafts["out"], Path(out).suffix)
     return of_table
 
 
@@ -726,8 +739,12 @@ def run(job: Job, out: Path | str, *, force: bool = False) -> JobResult:
     >>> tk.run(tk.Job.of(text), "dossier").holds
     True
     """
+    from tokumei.tasks.job_file import Job
     from tokumei.tasks.run_job import run_job
 
+    if not isinstance(job, Job):
+        expected = "a tk.Job, as tk.Job.read('job.toml'); a frame is for tk.anonymize"
+        raise InputError.of(expected, value=job if isinstance(job, (str, Path)) else _kind(job))
     return run_job(job, Path(out), force=force)
 
 
@@ -768,17 +785,29 @@ def _pair(job: str, original: Any, release: Any, options: dict[str, Any]) -> tup
     """Return an original and its release; a release that knows its original may stand alone."""
     original = _given_roles(original, options)
     if release is not None:
-        return original, release
+        return _as_released(original, release), release
     known = getattr(original, "original", None)
     if isinstance(known, (Table, History)):
         return known, original
     raise InputError.of(f"an original and its release, as tk.{job}(t, r)", value=_kind(original))
 
 
+def _as_released(original: Any, release: Any) -> Any:
+    """Give a frame or file the roles of the original that a release was made of."""
+    known = getattr(release, "original", None)
+    if isinstance(known, Table) and not isinstance(original, (Table, History)):
+        roles: dict[str, Any] = {"hierarchies": known.hierarchies, "numeric": known.numeric}
+        return Table(original, known.quasi_identifiers, known.sensitive, **roles).of_unit(known.unit)
+    return original
+
+
 def _checked(job: str, function: Callable[..., Any], data: Any, options: Mapping[str, Any], *more: Any) -> Any:
     """Call the function of a kind of data, which may lack a keyword that another kind has."""
     named = [one.name for one in inspect.signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
     refuse_unknown({name: value for name, value in options.items() if name not in named}, named, job)
+    for one in inspect.signature(function).parameters.values():
+        if one.kind is one.KEYWORD_ONLY and one.default is one.empty and one.name not in options:
+            raise InputError.of(Text("{name}=…, which {what} needs", name=one.name, what=f"tk.{job}"))
     return function(data, *more, **options)
 
 

@@ -34,7 +34,9 @@ from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.inspection.repeated_people import repeated_people
 from tokumei.methods.recipes import part_as_dict, requirement_of
 from tokumei.methods.registry import TABLE_ANONYMIZERS, TableAnonymizer
+from tokumei.tasks.goal import usual_suppression
 from tokumei.tasks.preparing import given_hierarchies
+from tokumei.tasks.row_numbers import check_pairing
 from tokumei.tasks.table_release import TableRelease, hierarchies_of, numeric_of, published
 
 if TYPE_CHECKING:
@@ -136,13 +138,16 @@ class TableAttack(Result):
 
     @property
     def claims(self) -> Any:
-        """What the attacks that need the release alone claim, a row a claim; None where none was tried."""
+        """What the attacks that need the release alone claim, a row a claim; None where none was tried.
+
+        `row` is the first row of the class in the release, counted from 0.
+        """
         found = self.claims_table
-        return None if found is None else as_kind(found, self.frame_kind)
+        return None if found is None else as_kind(found.with_columns(pl.col("row") - 1), self.frame_kind)
 
     @property
     def claims_table(self) -> pl.DataFrame | None:
-        """The claims as a Polars frame."""
+        """The claims as a Polars frame as it is written to files, where rows count from 1."""
         return self._of_each("claims")
 
     @property
@@ -291,7 +296,7 @@ def threat_model_of(
         expected = f"one file for each of {len(earlier)} earlier releases"
         raise InputError.of(expected, option="earlier_rows", value=len(earlier_rows))
     each: Sequence[Any] = earlier_rows or [None] * len(earlier)
-    return ThreatModel(
+    scene = ThreatModel(
         original=original.with_written_moments(),
         published=_written(published(original, release, rows, in_order=in_order, reading=reading)),
         hierarchies=hierarchies_of(original, release, hierarchies),
@@ -306,6 +311,8 @@ def threat_model_of(
         control=_frame(control, reading, wanted),
         method=known_method(release, method, k),
     )
+    check_pairing(scene)
+    return scene
 
 
 def try_each(parts: Mapping[str, DisclosureAttack], threat_model: ThreatModel, seed: int) -> list[Tried]:
@@ -388,11 +395,11 @@ def known_method(release: Any, method: str | KnownMethod | TableAnonymizer | Non
     name, options = (method, None) if isinstance(method, str) else ("", None)
     if method is not None and not isinstance(method, str):
         name, options = part_name(method), part_as_dict(method)["options"]
-    if name:
-        TABLE_ANONYMIZERS.get(name)
+    # Who knows the method by its name alone knows what it does where nobody says more.
+    usual = usual_suppression(TABLE_ANONYMIZERS.get(name)) if name else 0.0
     if not isinstance(release, TableRelease):
-        return KnownMethod(name, options, k)
-    made = replace(method_of_recipe(release.recipe, release.hierarchies), ranged=list(release.numeric))
+        return KnownMethod(name, options, k, suppression=usual)
+    made = replace(method_of_recipe(release.recipe, release.hierarchies), ranged=list(release.number_columns))
     return replace(
         made,
         name=name or made.name,

@@ -30,8 +30,8 @@ class Matching:
     """How the rows of several releases are told to be the same person's.
 
     person: a column of all releases that says whose each row is; a person may have several rows in one table.
-    rows: the row of the original behind each row of the newest release, counted from 1, or a file with a line each;
-        `against_rows` has the same of each earlier release, in order.
+    rows: the row of the original behind each row of the newest release, counted from 0, or a file with a line each,
+        counted from 1; `against_rows` has the same of each earlier release, in order.
     in_order: row n of all releases is the same person, for releases that were not shuffled.
     """
 
@@ -221,12 +221,12 @@ def _name(file: Any, place: int) -> str:
 
 
 def _own_rows(file: Any) -> Any:
-    """Return the rows that a release of this process knows of itself, counted from 1."""
-    return file.rows + 1 if isinstance(file, TableRelease) and file.rows is not None else None
+    """Return the rows that a release of this process knows of itself."""
+    return file.rows if isinstance(file, TableRelease) else None
 
 
 def _with_rows(frame: pl.DataFrame, rows: Any, column: str, name: str) -> pl.DataFrame:
-    numbers = read_rows(rows) if isinstance(rows, (str, Path)) else pl.Series(rows)
+    numbers = read_rows(rows) - 1 if isinstance(rows, (str, Path)) else pl.Series(rows)
     if len(numbers) != frame.height:
         file = str(rows) if isinstance(rows, (str, Path)) else name
         raise InputError.of(f"a line for each of {frame.height:,} rows of {name}", file=file, value=f"{len(numbers):,}")

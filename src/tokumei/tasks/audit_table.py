@@ -36,7 +36,7 @@ from tokumei.inspection.repeated_people import repeated_people
 from tokumei.measures.audit import Audit, audit
 from tokumei.measures.requirement import Requirement, in_words
 from tokumei.measures.safety.class_sizes import population_uniques
-from tokumei.methods.recipes import against_original, read_recipe
+from tokumei.methods.recipes import against_original
 from tokumei.tasks.audit_releases import (
     Matching,
     check_together,
@@ -171,6 +171,7 @@ def audit_table(
     asked = asked.of_table(table)
     for column in asked.sensitive_columns():
         check_column(column, table.frame.columns, "a sensitive column", table.name)
+    chosen = table.hierarchies if hierarchies is None else hierarchies
     return audit_source(
         table.frame,
         table.quasi_identifiers,
@@ -182,7 +183,7 @@ def audit_table(
         original=original.frame if isinstance(original, Table) else original,
         recipe=recipe,
         threshold=threshold,
-        hierarchies=table.hierarchies if hierarchies is None else hierarchies,
+        hierarchies=given_hierarchies(chosen, [*table.sensitive, *asked.sensitive_columns()], table.distinct),
         frame_kind=table.kind,
     )
 
@@ -323,7 +324,7 @@ def _promised(recipe: Any) -> list[dict[str, Any]]:
     """Check whether what a recipe promises by its method can still be relied on."""
     if recipe is None:
         return []
-    options = (recipe if isinstance(recipe, Recipe) else read_recipe(recipe)).options
+    options = (recipe if isinstance(recipe, Recipe) else Recipe.load(recipe)).options
     if "spent" not in options:
         return []
     name = f"ε-differential privacy ({options.get('promise', 'spent')})"

@@ -31,12 +31,12 @@ from tokumei.methods.tables import decide
 from tokumei.predictors.predictor import PREDICTORS
 from tokumei.reports.evaluation import frontier as unbeaten
 from tokumei.tasks.anonymize_table import anonymize_table, known_of
-from tokumei.tasks.goal import Known, Trees, check_is_possible, goal_of, method_of, trees_of
+from tokumei.tasks.goal import Known, Trees, check_is_possible, goal_of, method_of, suppression_of, trees_of
 from tokumei.tasks.preparing import told_of_made
-from tokumei.tasks.request import ReleaseRequest
+from tokumei.tasks.request import DEFAULT_SUPPRESS, ReleaseRequest
 
 LEFT_OUT = ("exhaustive",)
-SHOWN = ("loss", "k", "suppressed", "nodes_checked", "classes_checked", "seconds")
+SHOWN = ("loss", "k", "suppressed", "may_suppress", "nodes_checked", "classes_checked", "seconds")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,7 +155,11 @@ def compare_source(
     check_is_possible(counts.n_rows, asked, known.name)
     failed: list[CannotAnonymize] = []
     rows = _Rows(source, known, engine)
-    results = [_run(name, replace(goal, method=one), rows, counts, trees, failed) for name, one in made.items()]
+    goals = {
+        name: replace(goal, method=one, suppression=suppression_of(one, asked.suppress, goal.requirements))
+        for name, one in made.items()
+    }
+    results = [_run(name, goals[name], rows, counts, trees, failed) for name in made]
     if failed and len(failed) == len(results):
         raise failed[0]
     return MethodComparison(counts.n_rows, counts.n_classes, part_name(goal.loss), results, trees.made, frame_kind)
@@ -205,7 +209,7 @@ def _run(
     """Return what a method found, or why it failed."""
     try:
         run = _by_rows if isinstance(goal.method, LocalRecoder) else _by_levels
-        return {"method": name, **run(rows, counts, trees, goal)}
+        return {"method": name, "may_suppress": goal.suppression, **run(rows, counts, trees, goal)}
     except InputError as error:
         # A method that cannot take this requirement is no reason to hide what the others found.
         return {"method": name, "is_proven": False, "error": error.faults[0].expected}
@@ -248,7 +252,7 @@ def _by_rows(rows: _Rows, _: ClassCounts, trees: Trees, goal: Goal) -> dict[str,
 
 NOTHING = ReleaseRequest()
 # Twelve releases by one method: enough to see where safety begins to cost.
-USUAL_KS, USUAL_SHARES = (2, 3, 5, 10, 20, 50), (0.0, 0.05)
+USUAL_KS, USUAL_SHARES = (2, 3, 5, 10, 20, 50), (0.0, DEFAULT_SUPPRESS)
 FOUND = (
     "Found is the share of all people that an attacker who knows every quasi-identifier of everybody finds on average, "
     "guessing within each class: classes for each row of the original. Who is left out is not found."

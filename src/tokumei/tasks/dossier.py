@@ -192,6 +192,7 @@ def report_table(
         "levels": facts.get("levels"),
         "ranges": facts.get("ranges"),
         "gives_away": facts.get("gives_away"),
+        "may_suppress": facts.get("may_suppress"),
         "methods": [],
         "kept_anyway": [one.as_dict() for one in getattr(release, "kept_anyway", [])],
         "before": without_times(audit_table(original).to_dict()),

@@ -19,7 +19,7 @@ from tokumei.engines.count import count_beside, count_relation, most_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.leaves import are_numbers
 from tokumei.measures.losses import LOSSES, Loss
-from tokumei.measures.requirement import SAFETY, Requirement
+from tokumei.measures.requirement import SAFETY, Requirement, sees_whole_release
 from tokumei.measures.safety.risks import preset
 from tokumei.methods.recipes import Goal
 from tokumei.methods.registry import TABLE_ANONYMIZERS, LocalRecoder, Perturber, TableAnonymizer, TableSearch
@@ -31,7 +31,16 @@ from tokumei.tasks.preparing import (
     is_of_numbers,
     made_hierarchy,
 )
-from tokumei.tasks.request import DISTANCES, LIKENESS, WHOSE, ReleaseRequest, Requirements, number_of, refuse_unknown
+from tokumei.tasks.request import (
+    DEFAULT_SUPPRESS,
+    DISTANCES,
+    LIKENESS,
+    WHOSE,
+    ReleaseRequest,
+    Requirements,
+    number_of,
+    refuse_unknown,
+)
 
 # Names that people type for a loss.
 SHORT_NAMES = {"dm": "discernibility", "acs": "average-class-size"}
@@ -136,7 +145,7 @@ def trees_of(known: Known, method: TableAnonymizer, asked: Requirements) -> Tree
     wanted = list(known.quasi_identifiers)
     sensitive = asked.sensitive_columns()
     check_hierarchies_are_used(known.hierarchies, known.columns)
-    found = given_hierarchies(known.hierarchies, [*wanted, *sensitive])
+    found = given_hierarchies(known.hierarchies, [*wanted, *sensitive], known.values)
     of_sensitive = {name: found.pop(name) for name in sensitive if name in found and name not in wanted}
     numeric = _numeric(known, found)
     made: dict[str, str] = {}
@@ -171,16 +180,37 @@ def goal_of(known: Known, method: TableAnonymizer, asked: ReleaseRequest, trees:
         if column in known.quasi_identifiers:
             expected = "one role a column, not quasi-identifier and sensitive"
             raise InputError.of(expected, file=known.name, column=column)
+    requirements = requirements_of(asked, trees.of_sensitive, everybody)
     return Goal(
-        requirements=requirements_of(asked, trees.of_sensitive, everybody),
+        requirements=requirements,
         loss=loss_of(asked.loss, asked.prices),
         method=method,
-        suppression=asked.suppress,
+        suppression=suppression_of(method, asked.suppress, requirements),
         weights={name: float(value) for name, value in asked.weights.items()},
         numeric=trees.numeric if known.numeric is None else list(known.numeric),
         preference=list(asked.prefer),
         unit=_unit_of(known, asked),
     )
+
+
+def suppression_of(method: TableAnonymizer, asked: float | None, requirements: Sequence[Requirement]) -> float:
+    """Return the share of rows that a method may leave out: what was asked, or what is usual for it.
+
+    Methods that recode a column alike in all rows may leave a few out; others have finer ways. A search that relies on
+    coarser nodes holding, too, has none where leaving rows out would break that.
+    """
+    if asked is not None:
+        return asked
+    is_sure = not getattr(method, "needs_monotone", False) or all(
+        one.is_strongly_monotone and not sees_whole_release(one) for one in requirements
+    )
+    return usual_suppression(type(method)) if is_sure else 0.0
+
+
+def usual_suppression(kind: type[TableAnonymizer]) -> float:
+    """Return the share of rows that a method may leave out where nobody says, whatever is required."""
+    is_whole = issubclass(kind, TableSearch) or getattr(kind, "recodes_columns", False)
+    return DEFAULT_SUPPRESS if is_whole else 0.0
 
 
 def _unit_of(known: Known, asked: Requirements) -> Unit | None:

@@ -44,11 +44,11 @@ from tokumei.tasks.attack_table import (
     what_is_missing,
 )
 from tokumei.tasks.hardening_table import Attempt, TableEvidence, TableHardening, TableSearch
+from tokumei.tasks.request import DEFAULT_SUPPRESS
 from tokumei.tasks.table_release import TableRelease
 
 MOVES = ("snap", "widen", "merge", "suppress")
 # The share of rows that may be left out, if nobody says.
-MOST_SUPPRESSED = 0.05
 UNPUBLISHED = (
     "The release before must not be published: rows of both could be laid side by side, and each narrows the other."
 )
@@ -181,7 +181,7 @@ def harden_table(
     bound: float,
     attacks: Sequence[str] | str | None = None,
     changes: Sequence[str] | None = None,
-    suppress: float = MOST_SUPPRESSED,
+    suppress: float = DEFAULT_SUPPRESS,
     by_interval: bool = True,
     minutes: float | None = None,
     seed: int = 1,
@@ -244,7 +244,7 @@ def harden_release(
     bound: float,
     attacks: Sequence[str] | str | None = None,
     changes: Sequence[str] | None = None,
-    suppress: float = MOST_SUPPRESSED,
+    suppress: float = DEFAULT_SUPPRESS,
     by_interval: bool = True,
     minutes: float | None = None,
     seed: int = 1,
@@ -460,7 +460,8 @@ def _release_of(
         recipe = replace(release.recipe, options={**release.recipe.options, "hardened": hardened})
         rows = None if release.rows is None else release.rows[found.after.kept]
         made = Release(frame, recipe, rows)
-        told = {name: value for name, value in release.facts.items() if name not in ("levels", "seconds")}
+        others = ("levels", "seconds", "may_suppress")
+        told = {name: value for name, value in release.facts.items() if name not in others}
         ranges = {"ranges": "grid" if hardened["on_grid"] else release.facts.get("ranges")}
         return replace(
             release,
@@ -483,7 +484,7 @@ def _release_of(
         promises,
         columns,
         scene.hierarchies,
-        numeric=[name for name, one in classes.vocabularies.items() if one.is_numeric],
+        number_columns=[name for name, one in classes.vocabularies.items() if one.is_numeric],
         counts=counts,
         frame_kind=release.kind if isinstance(release, Table) else "polars" if original is None else original.kind,
     )

@@ -39,6 +39,13 @@ class InspectedColumn:
     facts: ColumnFacts
     suggestion: Suggestion
     hierarchy: HierarchyChoice | None
+    # Values that a single person has, where people have several rows.
+    n_of_one_person: int | None = None
+
+    @property
+    def n_alone(self) -> int:
+        """Number of values that are one row's, or one person's, alone."""
+        return self.facts.n_unique if self.n_of_one_person is None else self.n_of_one_person
 
     def as_dict(self) -> dict[str, Any]:
         """Return the column for JSON."""
@@ -199,9 +206,10 @@ class Inspection(Result):
 def inspect(data: Any, *, seed: int = 0, reading: Reading | None = None, **options: Any) -> Inspection:
     """Suggest what each column of a table is to an attacker, with reasons, and find the sets that single people out.
 
-    data: a frame, a `tk.Table`, or the name of a CSV, Parquet or Excel file.
+    data: a frame, a `tk.Table`, or the name of a file (CSV, Parquet, Excel, JSON, Stata, …).
     seed: draws the rows whose combinations are looked at, where there are many.
-    options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`, `trim`.
+    options: how a file is read: `encoding`, `delimiter`, `sheet`, `skip_rows`, `null_values`, `has_header`, `trim`,
+        `rename`, `codes`.
 
     >>> import tokumei as tk
     >>> people = {"mail": ["a@x.org", "b@x.org"], "sex": ["f", "m"], "illness": ["flu", "cold"]}
@@ -243,4 +251,8 @@ def inspect_columns(frame: pl.DataFrame) -> tuple[dict[str, InspectedColumn], Re
     repeated = repeated_people(frame, {name: one.suggestion.kind for name, one in columns.items()})
     if repeated is not None:
         columns[repeated.column] = _of_people(columns[repeated.column], repeated)
+        for name, one in columns.items():
+            if one.suggestion.role == "sensitive":
+                each = frame.select(repeated.column, name).unique()[name].drop_nulls()
+                columns[name] = replace(one, n_of_one_person=int(each.is_unique().sum()))
     return columns, repeated

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 
@@ -127,6 +127,15 @@ class Job:
     reviewer: str | None = None
     expires: str | None = None
 
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """Refuse a frame and its roles: a job is about a file, so that what was done can be held against it."""
+        unknown = [name for name in named if name not in cls.__dataclass_fields__]
+        if unknown or (given and not isinstance(given[0], Where)):
+            expected = "a job file, as tk.Job.read('job.toml'), or its text, as tk.Job.of(text)"
+            hint = "; a frame is anonymized by tk.anonymize(df, qi=…)"
+            raise InputError.of(expected + hint, value=unknown[0] if unknown else type(given[0]).__name__)
+        return super().__new__(cls)
+
     @classmethod
     def read(cls, path: Path | str) -> Job:
         """Read a job file; files that it names lie beside it."""
@@ -218,6 +227,8 @@ def _reading(source: Section) -> Reading:
         null_values=source.names("null_values", []),
         has_header=source.flag("has_header", True),
         trim=source.flag("trim", False),
+        rename=source.flag("rename", False),
+        codes=source.flag("codes", False),
         columns={key: columns.text(key) for key in columns.found},
     )
     source.finish()

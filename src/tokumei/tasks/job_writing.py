@@ -18,6 +18,7 @@ from tokumei.core.errors import InputError
 from tokumei.data.files.reading import Reading
 from tokumei.tasks.inspect_table import InspectedColumn, Inspection
 from tokumei.tasks.job_file import SECTIONS
+from tokumei.tasks.request import DEFAULT_SUPPRESS
 from tokumei.tasks.table_release import FEW_ROWS
 
 # More quasi-identifiers than this have too many nodes to search them all.
@@ -59,7 +60,7 @@ def table_template(found: Inspection, file: Path, reading: Reading, *, beside: P
             "# What every class of rows must hold, and the share of rows that may be left out for it.",
             "[requirements]",
         ),
-        *(f"k = {k}", "suppress = 0.05"),
+        *(f"k = {k}", f"suppress = {DEFAULT_SUPPRESS:g}"),
         *(f"# l_diversity = {{ {_quoted_key(name)} = 2 }}" for name in sensitive[:1]),
         *("", "# One method or several: of several the release with the least loss is taken.", "[[method]]"),
         f'name = "{"optimal" if len(known) <= MOST_SEARCHED else "mondrian"}"',
@@ -123,8 +124,11 @@ def _head(file: Path, kind: str, reading: Reading, beside: Path) -> list[str]:
 def _role(one: InspectedColumn) -> tuple[str, str]:
     """Return the role to write; a sensitive column that singles people out gets none, or it would be released."""
     role, reason = one.suggestion.role, one.suggestion.reason
-    if role == "sensitive" and one.facts.n_unique > FEW_ROWS:
-        why = f"sensitive, but {one.facts.n_unique:,} rows have a value of their own, so it is generalized ({reason})"
+    if role == "sensitive" and one.n_alone > FEW_ROWS:
+        whose = (
+            "rows have a value of their own" if one.n_of_one_person is None else "of its values are one person's alone"
+        )
+        why = f"sensitive, but {one.n_alone:,} {whose}, so it is generalized ({reason})"
         return "quasi-identifier", why
     return role, reason
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tokumei.attacks.threat_model import ThreatModel
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name, part_options
@@ -29,6 +30,8 @@ from tokumei.measures.registry import TABLE_UTILITIES, TableUtility
 from tokumei.measures.safety.class_sizes import population_uniques
 from tokumei.measures.table.generalized import CorrelationError
 from tokumei.reports.dossier_pages import MISSING
+from tokumei.tasks.attack_table import known_method
+from tokumei.tasks.row_numbers import check_pairing
 from tokumei.tasks.table_release import hierarchies_of, numeric_of, published
 
 
@@ -94,6 +97,15 @@ def measure_table(
     given.owners(original.n_rows)
     before, after = typed_alike(original, given.table, numbers)
     trees = hierarchies_of(original, release, hierarchies)
+    check_pairing(
+        ThreatModel(
+            original.with_written_moments(),
+            replace(given, table=given.table.with_written_moments()),
+            trees,
+            numeric=numbers,
+            method=known_method(release, None, None),
+        )
+    )
     scores: dict[str, Score] = {}
     left_out: dict[str, str] = {}
     with step("measuring", len(wanted)) as bar:

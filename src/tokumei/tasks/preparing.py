@@ -12,7 +12,7 @@ import hmac
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,16 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.result import Section, Sentence
 from tokumei.core.text import Text
+from tokumei.data.frames import written
 from tokumei.data.history_columns import read_amounts
+from tokumei.data.release import Recipe
 from tokumei.data.table import check_column
 from tokumei.hierarchies.builders.dates import Calendar
 from tokumei.hierarchies.builders.from_data import FromData, told_of_labels
 from tokumei.hierarchies.builders.groups import Prefix
 from tokumei.hierarchies.builders.intervals import LARGEST, Intervals, Magnitudes
 from tokumei.hierarchies.files import has_hierarchy, read_hierarchies, read_hierarchy
+from tokumei.hierarchies.given import hierarchy_given
 from tokumei.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchies.leaves import LARGEST_NUMBER, are_numbers, leaf_texts, read_date, unreadable
 from tokumei.hierarchies.ordered_labels import order_labels
@@ -75,6 +78,11 @@ class Preparation:
             "mask": self._masked,
         }[self.by]
         return frame.with_columns(pl.Series(self.column, change(frame), dtype=pl.String))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the change for JSON, without where its key lies."""
+        named = {"column": self.column, "by": self.by, "person": self.person, "days": self.days}
+        return {name: one for name, one in {**named, "base": self.base, "at": self.at}.items() if one}
 
     def check_key(self) -> None:
         """Refuse a key that is not there or too short, where one is needed."""
@@ -143,6 +151,22 @@ def prepare(frame: pl.DataFrame, preparations: Sequence[Preparation], name: str)
     return made
 
 
+def prepare_again(
+    frame: pl.DataFrame, recipe: Recipe, released: Iterable[str], keys: Mapping[str, Any], name: str
+) -> pl.DataFrame:
+    """Change the columns of another table as those of a recipe's own were; `keys` are files by column."""
+    wanted = set(released)
+    again = [Preparation(**one) for one in recipe.options.get("prepared", ()) if one["column"] in wanted]
+    for one in again:
+        if one.by in KEYED and one.column not in keys:
+            expected = f"the key by which {one.column} was changed ({one.by}), as --key '{one.column}=FILE'"
+            raise InputError.of(expected, file=name, column=one.column)
+    keyed = [one["column"] for one in recipe.options.get("prepared", ()) if one["by"] in KEYED]
+    for column in keys:
+        check_column(column, keyed, "one changed by a key", "the recipe")
+    return prepare(frame, [replace(one, key=Path(keys[one.column])) if one.by in KEYED else one for one in again], name)
+
+
 def check_preparations(columns: Sequence[str], preparations: Sequence[Preparation], name: str) -> None:
     """Refuse columns that a file does not have, and keys that cannot be used."""
     for one in preparations:
@@ -184,8 +208,11 @@ MANY_YEARS = 10
 Values = Callable[[str], pl.Series]
 
 
-def given_hierarchies(given: Any, columns: Iterable[str]) -> dict[str, Hierarchy]:
-    """Read the hierarchies that were given: a folder, or a hierarchy or file by column, with "" for a folder beside."""
+def given_hierarchies(given: Any, columns: Iterable[str], values: Values | None = None) -> dict[str, Hierarchy]:
+    """Read the hierarchies that were given: a folder, or one by column, with "" for a folder beside.
+
+    values: gives the values of a column, which all but a `tk.Hierarchy` and a file are made for.
+    """
     if given is None:
         return {}
     if isinstance(given, (str, Path)):
@@ -194,20 +221,23 @@ def given_hierarchies(given: Any, columns: Iterable[str]) -> dict[str, Hierarchy
         raise InputError.of("a folder, or a hierarchy by column", option="hierarchies", value=type(given).__name__)
     wanted = list(columns)
     alone = {name: one for name, one in given.items() if name}
-    for name, one in alone.items():
-        if not isinstance(one, (Hierarchy, str, Path)):
-            expected = "a tk.Hierarchy or the name of its file"
-            raise InputError.of(expected, option=f"hierarchies {name}", value=type(one).__name__)
-    found = {
-        name: one if isinstance(one, Hierarchy) else read_hierarchy(one, name)
-        for name, one in alone.items()
-        if name in wanted
-    }
+    found = {name: _hierarchy_given(one, name, values) for name, one in alone.items() if name in wanted}
     if "" in given:
         folder = given[""]
         rest = [name for name in wanted if name not in found and has_hierarchy(folder, name)]
         found |= read_hierarchies(folder, rest)
     return {name: found[name] for name in wanted if name in found}
+
+
+def _hierarchy_given(given: Any, name: str, values: Values | None) -> Hierarchy:
+    if isinstance(given, Hierarchy):
+        return given
+    if isinstance(given, (str, Path)):
+        return read_hierarchy(given, name)
+    if values is None:
+        expected = "a tk.Hierarchy or the name of its file, where the original is not there"
+        raise InputError.of(expected, option=f"hierarchies {name}", value=type(given).__name__)
+    return hierarchy_given(given, name, values(name))
 
 
 def check_hierarchies_are_used(given: Any, columns: Iterable[str]) -> None:
@@ -315,7 +345,7 @@ def days_of(values: pl.Series) -> list[dt.date] | None:
 
 
 def _plain(values: pl.Series) -> pl.Series:
-    return values.cast(pl.String) if isinstance(values.dtype, (pl.Categorical, pl.Enum)) else values
+    return values.cast(pl.String) if isinstance(values.dtype, (pl.Categorical, pl.Enum)) else written(values)
 
 
 def _check_size(column: str, values: pl.Series) -> None:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, cast
 
-from tokumei.core.errors import InputError, nearest
+from tokumei.core.errors import InputError, word_meant
 from tokumei.core.text import Text, choice_of
 from tokumei.data.table import Unit
 
@@ -37,6 +37,10 @@ Level = float | str | tuple[object, ...]
 # One for every sensitive column, or one or more by column.
 PerColumn = Level | Mapping[str, Level | list[Level]]
 DEFAULT_METHOD = "optimal"
+# The share of rows that may be left out where nobody says, by methods that recode whole columns alike: there a few
+# unusual rows make all others coarser. On 16 public tables (k = 5, `optimal`) none left out hid 31 of 71 columns for a
+# mean NCP of .46; .02 hid 13 for .25, .05 hid 8 for .20.
+DEFAULT_SUPPRESS = 0.05
 
 
 class Kind(StrEnum):
@@ -229,12 +233,13 @@ class Requirements:
 class ReleaseRequest(Requirements):
     """What a release of a table must hold, and how it is to be made."""
 
-    suppress: float = field(
-        default=0.0,
+    suppress: float | None = field(
+        default=None,
         metadata=about(
             Kind.SHARE,
             "Rows that may be left out",
-            "Share of rows that may be left out: without a few unusual ones the others stay finer.",
+            "Share of rows that may be left out: without a few unusual ones the others stay finer. "
+            "If not given, 0.05 for methods that recode whole columns, 0 for others.",
             "0–1",
         ),
     )
@@ -307,7 +312,7 @@ class ReleaseRequest(Requirements):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(cast("Any", self.suppress), str) or not 0 <= self.suppress <= 1:
+        if self.suppress is not None and (isinstance(cast("Any", self.suppress), str) or not 0 <= self.suppress <= 1):
             raise InputError.of("a share of rows from 0 to 1", option="suppress", value=self.suppress)
         for name in ("prefer", "numeric", "keep", "keep_anyway"):
             if isinstance(getattr(self, name), str):
@@ -350,10 +355,20 @@ FILES = tuple(one.name for one in fields(ReleaseRequest) if one.metadata["kind"]
 OF_COLUMNS = tuple(one.name for one in fields(Requirements) if one.metadata["kind"] == Kind.LEVELS)
 
 
+# What nothing has to be said for.
+NOT_ASKED = {
+    "drop": "columns without a role are not released; keep names those that are to be",
+    "columns": "the columns are those of qi, sensitive and keep",
+    "inplace": "the table that is given is never changed; the release is the result's frame",
+}
+
+
 def refuse_unknown(options: Mapping[str, Any], known: Sequence[str], job: str) -> None:
     """Raise for a keyword that a job does not know, with the nearest name."""
     for name in options:
-        near = nearest(name, known)
+        if name in NOT_ASKED:
+            raise InputError.of(Text("an option of {what} ({why})", what=job, why=Text(NOT_ASKED[name])), value=name)
+        near = word_meant(name, known)
         hint = f"'{near}'" if near else choice_of(sorted(set(known)))
         raise InputError.of(Text("an option of {what}: {names}", what=job, names=hint), value=name)
 

@@ -63,7 +63,10 @@ class JobResult(Result):
         """Return what was chosen, the numbers, the bounds, and which steps were done before."""
         numbers = numbers_of(self.results)
         chosen = self.results.get("chosen")
-        parts: list[Section] = [Facts({"job": self.job.name, "method": chosen, "holds": self.holds, "out": self.out})]
+        facts = {"job": self.job.name, "method": chosen, "holds": self.holds, "out": self.out}
+        if self.results.get("may_suppress"):
+            facts["may suppress"] = f"{self.results['may_suppress']:.3g} of the rows"
+        parts: list[Section] = [Facts(facts)]
         ways = [[one["method"], one.get("loss"), one.get("error", "")] for one in self.results.get("methods", [])]
         if ways:
             parts.append(Rows(["method", "loss", "why not"], ways))

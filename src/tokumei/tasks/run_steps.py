@@ -12,7 +12,7 @@ import json
 import math
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,9 @@ from tokumei.data.files.histories import read_history
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.strict import read_rows
 from tokumei.data.history import History
+from tokumei.data.release import Recipe
 from tokumei.data.table import Table
 from tokumei.inspection.repeated_people import repeated_people
-from tokumei.methods.recipes import read_recipe
 from tokumei.tasks.anonymize_history import anonymize_history
 from tokumei.tasks.anonymize_table import anonymize_table
 from tokumei.tasks.attack_history import attack_history
@@ -282,8 +282,8 @@ class TableWork:
 
     @cached_property
     def row_numbers(self) -> pl.Series | None:
-        """The row of the original of each released row, counted from 1; None where no row is a person's."""
-        return read_rows(self.rows) if self.rows.exists() else None
+        """The row of the original of each released row; None where no row is a person's."""
+        return read_rows(self.rows) - 1 if self.rows.exists() else None
 
     def steps(self) -> list[Step]:
         """Return the steps in order, each with the files it writes."""
@@ -318,6 +318,7 @@ class TableWork:
             "chosen": chosen["method"],
             **{name: chosen.get(name) for name in ("k", "loss", "loss_name", "levels", "ranges", "gives_away")},
             "suppressed": chosen["suppressed"] / max(1, chosen["rows"]),
+            "may_suppress": chosen.get("may_suppress"),
             "methods": [one for name, one in results.items() if name.startswith("method-")],
             "before": results["before"],
             "after": results["after"],
@@ -339,8 +340,7 @@ class TableWork:
         return found if several is None else {**found, "several_rows": to_json(several.words)}
 
     def _audit_after(self) -> dict[str, Any]:
-        rows = None if self.row_numbers is None else self.row_numbers - 1
-        released = released_rows(self.table, self.released, rows, str(self.release.name))
+        released = released_rows(self.table, self.released, self.row_numbers, str(self.release.name))
         trees = self.table.hierarchies or {}
         known = {name: trees[name] for name in self.table.sensitive if name in trees}
         audited = audit_table(released, self.job.promised(), original=self.table, hierarchies=known or None)
@@ -362,6 +362,9 @@ class TableWork:
             done = anonymize_table(self.table, self.job.request(name, options, self.seed))
         except CannotAnonymize as error:
             return {"method": name, "number": number, "error": str(error)}
+        if self.job.preparations:
+            options = {**done.recipe.options, "prepared": [one.as_dict() for one in self.job.preparations]}
+            done = replace(done, recipe=replace(done.recipe, options=options))
         done.write(release, recipe, rows)
         facts = {key: value for key, value in done.to_dict().items() if key != "seed"}
         return {**without_times(facts), "method": name, "number": number}
@@ -415,7 +418,7 @@ class TableWork:
         return {"tried": found.as_records(ANYBODY)}
 
     def _method(self) -> KnownMethod:
-        return method_of_recipe(read_recipe(self.out / "secret" / "recipe.json"))
+        return method_of_recipe(Recipe.load(self.out / "secret" / "recipe.json"))
 
     def _measure(self) -> dict[str, Any]:
         if self.row_numbers is None:
@@ -430,5 +433,5 @@ class TableWork:
         return use_found(found)
 
     def _profile(self) -> dict[str, Any]:
-        rows = None if self.row_numbers is None else self.row_numbers - 1
+        rows = self.row_numbers
         return profile(self.table, self.released, rows, population_size=self.job.population_size)

@@ -7,7 +7,6 @@ judge it. With its original it becomes a pair: the same roles, and whose each ro
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,15 +16,14 @@ import polars as pl
 
 from tokumei.attacks.threat_model import Published
 from tokumei.core.errors import FaultList, InputError
-from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence, as_kind
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
 from tokumei.core.text import Text, counted, to_json
-from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import check_can_be_written, read_beside, write_file_or_folder
 from tokumei.data.files.outputs import guarded
 from tokumei.data.files.reading import AS_IT_IS, Reading
-from tokumei.data.files.strict import read_rows, write_rows
-from tokumei.data.frames import as_frame
+from tokumei.data.files.strict import write_rows
+from tokumei.data.frames import as_frame, as_original
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
 from tokumei.data.table import Table
@@ -34,7 +32,9 @@ from tokumei.engines.count import count_relation
 from tokumei.engines.engine import Relation
 from tokumei.engines.local import LocalRelation
 from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.labels import parse_label
 from tokumei.tasks.preparing import given_hierarchies, is_of_dates, is_of_numbers, made_hierarchy, told_of_made
+from tokumei.tasks.row_numbers import row_numbers
 
 SINGLED = "of its values are one customer's alone"
 ROWS_ALONE = "rows are singled out by it"
@@ -230,6 +230,10 @@ TIGHT_RANGES = (
 )
 
 
+MAY_SUPPRESS = (
+    "As many rows as {share:.3g} % of the {who} could be left out ({most:,}), the limit of the option suppress; "
+    "{n:,} were."
+)
 NOT_ATTACKED = (
     "Whether labels single people out was not measured, since attacks do not run on engines: "
     "'tokumei attack table downcoding' reads the released file here."
@@ -261,7 +265,7 @@ class TableRelease(Result):
     columns: Sequence[Mapping[str, Any]]
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     made: Mapping[str, str] = field(default_factory=dict)
-    numeric: Sequence[str] = ()
+    number_columns: Sequence[str] = ()
     counts: ClassCounts | None = None
     frame_kind: str = "polars"
     left_out: Sequence[str] = ()
@@ -269,8 +273,19 @@ class TableRelease(Result):
 
     @property
     def frame(self) -> Any:
-        """The released rows, as a frame of the kind that the original was."""
-        return None if self.release is None else as_kind(self.release.frame, self.frame_kind)
+        """The released rows, as a frame of the kind that the original was.
+
+        Columns of pandas keep their types where no cell became a label. The index is a new one: that of the original
+        tells whose each row is, as `rows` do.
+        """
+        return None if self.release is None else as_original(self.release.frame, self.frame_kind)
+
+    def numeric(self) -> Any:
+        """Return the released rows with the middle of each label in the columns of numbers, for models.
+
+        A label without an end stands for the end that it has, and `*` is missing.
+        """
+        return as_original(with_middles(self.table, self.number_columns), self.frame_kind, without=self.number_columns)
 
     @property
     def table(self) -> pl.DataFrame:
@@ -305,6 +320,14 @@ class TableRelease(Result):
         return int(self.facts["suppressed"])
 
     @property
+    def n_may_suppress(self) -> int:
+        """Number of rows that could have been left out: each may be another person's, where people have several."""
+        found = self.facts
+        n = found["people"] + found["people_left_out"] if "unit" in found else found["rows"] + self.n_suppressed
+        # A share such as 0.1 is not exact in binary: a hair must not cost a row.
+        return int(found.get("may_suppress", 0) * n + 1e-9)
+
+    @property
     def levels(self) -> dict[str, int] | None:
         """The level of each quasi-identifier, where the method searches levels."""
         return self.facts.get("levels")
@@ -320,15 +343,20 @@ class TableRelease(Result):
     def sections(self) -> Sequence[Section]:
         """Return the facts, what became of each column, the promises, and which hierarchies were made here."""
         plain = {k: v for k, v in self.facts.items() if v is not None and not isinstance(v, dict)}
-        plain.pop("gives_away", None)
+        for name in ("gives_away", "may_suppress"):
+            plain.pop(name, None)
         # A seed is a name, not an amount.
         facts = plain | ({"seed": str(plain["seed"])} if "seed" in plain else {})
         parts: list[Section] = [Facts(facts)]
+        if self.n_may_suppress:
+            told = {"share": 100 * self.facts["may_suppress"], "most": self.n_may_suppress, "n": self.n_suppressed}
+            told["who"] = Text(self.facts.get("unit", "rows"))
+            parts.append(Sentence(Text(MAY_SUPPRESS, **told)))
         if self.columns:
             parts.append(Rows(list(self.columns[0]), [list(one.values()) for one in self.columns]))
         if self.promises:
             parts.append(Rows(["promise", "value"], [[name, one.value] for name, one in self.promises.items()]))
-        if self.facts.get("ranges") == "tight" and self.numeric:
+        if self.facts.get("ranges") == "tight" and self.number_columns:
             parts.append(Sentence(TIGHT_RANGES))
         if gives_away := self.facts.get("gives_away"):
             parts.append(Sentence(gives_away))
@@ -343,7 +371,9 @@ class TableRelease(Result):
         return parts
 
     def __repr__(self) -> str:
-        said = f"{counted(self.facts['rows'], 'row')}, {self.n_suppressed:,} left out, by {self.facts['method']}"
+        most = f" (at most {self.n_may_suppress:,})" if self.n_may_suppress else ""
+        left_out = f"{self.n_suppressed:,} left out{most}"
+        said = f"{counted(self.facts['rows'], 'row')}, {left_out}, by {self.facts['method']}"
         loss = "" if self.loss is None else f", {self.loss_name} {self.loss:.4g}"
         without = f", without {', '.join(self.left_out)}" if self.left_out else ""
         return f"TableRelease({said}{'' if self.k is None else f', k {self.k:,}'}{loss}{without})"
@@ -384,9 +414,21 @@ class TableRelease(Result):
         if out is not None:
             write_file_or_folder(self.table, out)
         if recipe is not None:
-            write_text(recipe, json.dumps(self.recipe.as_dict(), ensure_ascii=False) + "\n")
+            self.recipe.write(recipe)
         if rows is not None and self.rows is not None:
             write_rows(self.rows + 1, rows)
+
+
+def with_middles(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Put the middle of each label in place of the labels of columns of numbers."""
+    made = []
+    for name in columns:
+        if name in frame.columns:
+            labels = frame[name].cast(pl.String)
+            distinct = labels.unique()
+            middles = [parse_label(label).middle for label in distinct]
+            made.append(labels.replace_strict(distinct, pl.Series(middles, dtype=pl.Float64), default=None).alias(name))
+    return frame.with_columns(made)
 
 
 def published(
@@ -401,7 +443,7 @@ def published(
     """Return a release with the truth about it.
 
     release: what `tk.anonymize` gave, which knows whose each row is, or a frame or file.
-    rows: the row of the original of each released row, counted from 1, or a file with a line each.
+    rows: the row of the original of each released row, counted from 0, or a file with a line each, counted from 1.
     in_order: row n of both is the same person, for releases that were not shuffled.
     """
     own: pl.Series | None = None
@@ -417,7 +459,7 @@ def published(
     has = [column for column in original.quasi_identifiers if column in frame.columns]
     table = Table(frame, has, [column for column in original.sensitive if column in frame.columns], name=name)
     if rows is not None:
-        return Published(table, _row_numbers(rows, table, original.n_rows))
+        return Published(table, row_numbers(rows, table, original.n_rows))
     if own is not None:
         return Published(table, own)
     if not in_order:
@@ -436,7 +478,7 @@ def hierarchies_of(original: Table, release: Any, given: Any) -> dict[str, Hiera
     """Return the hierarchies that read labels: those given, those the release was made by, or the calendar."""
     columns = [*original.quasi_identifiers, *original.sensitive]
     chosen = original.hierarchies if given is None else given
-    found = given_hierarchies(chosen, columns)
+    found = given_hierarchies(chosen, columns, original.distinct)
     if isinstance(release, TableRelease):
         return {**release.hierarchies, **found}
     if chosen is None:
@@ -458,17 +500,3 @@ def numeric_of(original: Table, given: Sequence[str] | None) -> list[str]:
     if original.numeric is not None:
         return list(original.numeric)
     return [name for name in original.quasi_identifiers if is_of_numbers(original.distinct(name))]
-
-
-def _row_numbers(rows: Any, table: Table, n_original: int) -> pl.Series:
-    """Convert the rows of the original of each released one to numbers from 0."""
-    if not isinstance(rows, (str, Path)):
-        return pl.Series("row", rows).cast(pl.Int64) - 1
-    numbers = read_rows(rows)
-    if len(numbers) != table.n_rows:
-        expected = f"a line for each of {table.n_rows:,} released rows"
-        raise InputError.of(expected, file=rows, value=counted(len(numbers), "line"))
-    for line in (numbers > n_original).arg_true()[:1]:
-        expected = f"a row of the original, counted from 1 to {n_original:,}"
-        raise InputError.of(expected, file=rows, line=line + 1, value=numbers[line])
-    return numbers - 1

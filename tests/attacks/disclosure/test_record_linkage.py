@@ -85,7 +85,7 @@ def test_record_linkage_of_a_copy_is_certain_of_exactly_the_unique(people: list[
     ("changes", "message"),
     [
         ({"known": ["height"]}, "column height: expected a column of the table"),
-        ({"rows": [0, 1, 2, 4]}, "found '5', expected a row of the original, counted from 1 to 4"),
+        ({"rows": [0, 1, 2, 4]}, "found '4', expected a row of the original, counted from 0 to 3"),
         ({"rows": [0]}, "expected a row number for each of 4 records"),
         ({"rows": [None] * 4}, "expected a record or more of a known person"),
         ({"known_share": 1.5}, "expected a share from 0 to 1"),

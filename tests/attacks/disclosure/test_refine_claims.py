@@ -122,7 +122,7 @@ def test_refine_of_closest_labels_claims_nothing_that_is_false(method: str, seed
     alone = pl.DataFrame(release.table)
     assert release.rows is not None
     told: dict[str, Any] = {
-        "rows": (release.rows + 1).to_list(),
+        "rows": release.rows.to_list(),
         "hierarchies": dict(release.hierarchies),
         "method": method,
     }
@@ -130,7 +130,7 @@ def test_refine_of_closest_labels_claims_nothing_that_is_false(method: str, seed
     # As somebody sees it who was told the whole recipe, and somebody who knows the method's name.
     for found in (
         tk.attack(release, attack="refine", complete=is_complete),
-        tk.attack(table, alone, "refine", numeric=list(release.numeric), **told),
+        tk.attack(table, alone, "refine", numeric=list(release.number_columns), **told),
     ):
         assert found.claims["is_true"].null_count() == 0
         assert found.claims.filter(~pl.col("is_true")).to_dicts() == []
@@ -150,7 +150,7 @@ def test_refine_of_levels_and_suppressed_rows_claims_nothing_that_is_false(metho
     left_out = sorted(set(range(frame.height)) - set(release.rows))
     blank = pl.DataFrame({name: ["*"] * len(left_out) for name in columns}, dict.fromkeys(columns, pl.String))
     whole = pl.concat([release.table.select(pl.col(columns).cast(pl.String)), blank])
-    rows = [*(release.rows + 1), *(row + 1 for row in left_out)]
+    rows = [*release.rows, *left_out]
     found = tk.attack(
         table, whole, "refine", rows=rows, hierarchies=dict(release.hierarchies), method=method, numeric=[]
     )

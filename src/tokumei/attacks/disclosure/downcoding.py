@@ -47,7 +47,8 @@ class Downcoding:
     - both ends of a tight range occur in its group, and all members of a set that was made of the group;
     - a group written by the closest label of a tree has rows below two of its children at least;
     - a group that Mondrian did not split could not be split, and where it cut, the halves say how often a value occurs;
-    - levels that a method found best could not be finer, and a suppressed row lies in no class that was released.
+    - levels that a method found best could not be finer if it could leave nobody out, and a suppressed row lies in no
+      class that was released.
 
     Whether ranges are tight is told (by the method, or by the option `ranges`), or else judged from the labels: ends on
     one grid, or labels that nest without gaps, do not speak for it. A claim is proven if what was assumed is true, and
@@ -104,8 +105,8 @@ class Downcoding:
         """Claim what follows from where Mondrian cut and where it did not."""
         method = public.method
         is_strict = (method.options or {}).get("kind", "strict") == "strict"
-        is_cut_for_k = method.name == "mondrian" and is_strict and method.is_plain and not method.suppression
-        if not is_cut_for_k:
+        is_cut_for_k = method.name == "mondrian" and is_strict and method.is_plain
+        if not is_cut_for_k or method.may_leave_out(public.release.n_rows):
             return
         ranged = tight if method.ranged is None else [name for name in method.ranged if name in public.columns]
         # How numbers were cut that are not written by the ends of their groups, nobody said.
@@ -155,7 +156,7 @@ class Downcoding:
             return
         left_out = list(suppressed_rows(public, readings))
         yield from left_out
-        if method.name in MINIMAL and not method.suppression and not left_out:
+        if method.name in MINIMAL and not method.may_leave_out(public.release.n_rows) and not left_out:
             yield from not_finer(public, readings, public.k_asked, is_complete=self.complete)
 
     def _of_column(self, public: PublicKnowledge, reading: LabelReading, *, is_tight: bool) -> Iterator[Claim]:

@@ -220,7 +220,8 @@ class Scene:
         if set(columns) != {name for name in table.frame.columns if name in original.quasi_identifiers}:
             raise InputError.of("all released quasi-identifiers as known columns", value=", ".join(columns))
         owners = threat_model.published.owners(original.n_rows)
-        if method.suppression or len(threat_model.targets) != original.n_rows or (owners == NOBODY).any():
+        is_fewer = method.may_leave_out(table.n_rows - 1)
+        if is_fewer or len(threat_model.targets) != original.n_rows or (owners == NOBODY).any():
             raise InputError.of("a release that leaves nobody out")
         k = method.k or (1 if method.requirements else 0)
         records = CandidateRecords.of(threat_model, table.frame, table.name)

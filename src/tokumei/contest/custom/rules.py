@@ -55,7 +55,7 @@ NAME = ColumnType("a text of 1 to 60 characters", r"^[^\p{C}]{1,60}$", lambda ce
 
 def read_original(path: Path, types_of: Callable[[list[str]], Mapping[str, ColumnType]]) -> pl.DataFrame:
     """Read T with the types of its columns."""
-    text = read_csv(path, delimiter=",")
+    text = read_csv(path, delimiter=",", mixes_line_ends=False)
     types = types_of(text.frame.columns)
     faults = FaultList(text.file)
     frame = read_columns(text, types, faults).select(list(types))
@@ -66,7 +66,7 @@ def read_original(path: Path, types_of: Callable[[list[str]], Mapping[str, Colum
 def read_form(path: Path, columns: list[str]) -> TextFrame:
     """Read a submitted file as text; what is wrong with its form, its header included, is told under that rule."""
     try:
-        text = read_csv(path, delimiter=",")
+        text = read_csv(path, delimiter=",", mixes_line_ends=False)
     except InputError as error:
         raise error.under(FORM) from None
     if text.frame.columns != columns:

@@ -1,1 +1,1 @@
-"""Reading and writing: CSV, Parquet, Excel and the files of the PWSCUP contests."""
+"""Reading and writing: CSV, Parquet, workbooks, JSON, Arrow, statistics programs, and the files of contests."""

@@ -10,10 +10,10 @@ import csv
 import io
 import logging
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -21,61 +21,10 @@ from tokumei.core.errors import FaultList, InputError
 from tokumei.core.text import Text, counted
 from tokumei.data.files.disk import BLOCK, UNPACK_LIMIT, atomic_path, blocks, check_is_file, is_gzip, read_bytes
 from tokumei.data.files.layout import LONGEST_RECORD, Layout, check_layout
+from tokumei.data.files.missing import Seen, missing_beside_numbers, with_found_missing, with_missing
 from tokumei.data.files.reading import BLANKS
 from tokumei.data.files.text_bytes import UTF_8, find_encoding, is_utf8, to_utf8
 from tokumei.data.frames import PLAIN_NAME, check_no_patterns, is_pattern, is_single
-
-# More digits than any column of integers holds.
-LONGEST = 40
-
-
-def with_missing(frame: pl.LazyFrame, null_values: Sequence[str]) -> pl.LazyFrame:
-    """Replace cells that stand for a missing value, whatever the type of their column.
-
-    Numbers are compared as numbers of their column's own kind, so that -9 stands for -9.0 too and a long integer for
-    no other; dates and the like by their text. NaN, however it is written, stands for what is no number.
-    """
-    if not null_values:
-        return frame
-    texts = pl.Series(list(null_values), dtype=pl.String)
-    kinds = frame.collect_schema()
-    numbers = {kind: _numbers_of_kind(null_values, kind) for kind in set(kinds.values()) if kind.is_numeric()}
-    has_nan = any(text.casefold() == "nan" for text in null_values)
-    changed = []
-    for name, kind in kinds.items():
-        if kind.is_numeric():
-            is_missing = pl.col(name).is_in(numbers[kind].implode())
-            if kind.is_float() and has_nan:
-                is_missing |= pl.col(name).is_nan()
-        elif kind.is_nested() or kind == pl.Binary:
-            continue
-        else:
-            is_missing = pl.col(name).cast(pl.String).is_in(texts.implode())
-        changed.append(pl.when(~is_missing).then(pl.col(name)).alias(name))
-    return frame.with_columns(changed)
-
-
-def _numbers_of_kind(texts: Iterable[str], kind: pl.DataType) -> pl.Series:
-    """Return the texts that are numbers of a column's type; one that it cannot hold exactly is left out."""
-    numbers = [number for text in texts if (number := _read_decimal(text)) is not None]
-    if kind.is_float():
-        return pl.Series([float(number) for number in numbers], dtype=kind)
-    if isinstance(kind, pl.Decimal):
-        held = [number for number in numbers if -int(number.normalize().as_tuple().exponent) <= kind.scale]
-        return pl.Series(held, dtype=pl.Decimal(38, kind.scale)).cast(kind, strict=False).drop_nulls()
-    whole = [int(number) for number in numbers if number == number.to_integral_value()]
-    least, most = (pl.select(getattr(kind, end)()).item() for end in ("min", "max"))
-    return pl.Series([number for number in whole if least <= number <= most], dtype=kind)
-
-
-def _read_decimal(text: str) -> Decimal | None:
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return None
-    # Python reads 1_000 as a number, which no file means; one of a thousand digits is none of any column.
-    return number if number.is_finite() and "_" not in text and number.adjusted() < LONGEST else None
-
 
 # What is looked at to see whether a blank stands after every delimiter.
 LOOKED_AT = 1 << 16
@@ -137,33 +86,37 @@ def read_csv(
     trim: bool | None = False,
     unpack_limit: int = UNPACK_LIMIT,
     longest_line: int = LONGEST_RECORD,
-    mixes_line_ends: bool = False,
+    mixes_line_ends: bool = True,
+    rename: bool = False,
+    finds_missing: bool = False,
 ) -> TextFrame:
     """Read a CSV file as text, an empty cell as missing.
 
     `columns` names the columns of a file without a header; without names they are called 1, 2, 3, … The delimiter is
     found from the first line unless it is given; the encoding is found where it is None. `trim` leaves out blanks at
-    the ends of names and cells; None does so where a blank stands after every delimiter. Bad shape is an InputError
-    that names the lines, one longer than `longest_line` bytes included.
+    the ends of names and cells; None does so where a blank stands after every delimiter. `rename` tells columns of one
+    name apart, and `finds_missing` reads NA and the like as missing beside numbers. Lines may end in two ways, with a
+    note, if `mixes_line_ends` says so. Bad shape is an InputError that names the lines, one longer than `longest_line`
+    bytes included.
     """
     path = check_is_file(path)
     data = to_utf8(read_bytes(path, unpack_limit=unpack_limit), path, encoding)
     data = without_first_lines(data, skip_rows, path)
     if delimiter == BLANKS:
         data, delimiter = _with_tabs_for_blanks(data), "\t"
-    if mixes_line_ends:
-        data = data.replace(b"\r\n", b"\n")
     is_found = delimiter is None and columns is None
     delimiter = check_delimiter(delimiter) if delimiter else find_delimiter(data)
     has_header = has_header and columns is None
+    seen = Seen(_pieces(data), delimiter)
     layout = check_layout(
-        _pieces(data),
+        seen,
         delimiter,
         FaultList(str(path)),
         n_columns=None if columns is None else len(columns),
         longest_record=longest_line,
         n_skipped=skip_rows,
         may_advise=encoding is None,
+        mixes_line_ends=mixes_line_ends,
     )
     names = columns if columns is not None else header_names(data, delimiter)
     if is_found:
@@ -172,16 +125,25 @@ def read_csv(
     if trim:
         names = [name.strip(BLANK) for name in names]
     if has_header:
+        names = told_apart(names, path) if rename else names
         check_header(names, path, line=skip_rows + 1)
     elif columns is None:
         names = [str(number) for number in range(1, len(names) + 1)]
     frame = _scan(io.BytesIO(data), names, delimiter, layout, has_header=has_header)
     frame = trimmed(frame) if trim else frame
+    if finds_missing and seen.may_have and not null_values:
+        whole = frame.collect().lazy()
+        frame = with_found_missing(whole, missing_beside_numbers(whole, path))
     return TextFrame(with_missing(frame, null_values).collect(), layout, str(path), has_header, skip_rows)
 
 
 def scan_csv(
-    path: Path | str, *, delimiter: str | None = None, encoding: str | None = "utf-8", trim: bool | None = False
+    path: Path | str,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = "utf-8",
+    trim: bool | None = False,
+    finds_missing: bool = False,
 ) -> pl.LazyFrame:
     """Scan a CSV file with a header without loading it; its shape is checked in a streaming pass first."""
     path = check_is_file(path)
@@ -189,10 +151,12 @@ def scan_csv(
     found = encoding or find_encoding(head, is_whole=False) or UTF_8
     if not is_utf8(found) or is_gzip(path):
         # A packed file has to be unpacked as a whole; reading it once is as cheap as scanning it.
-        return read_csv(path, delimiter=delimiter, encoding=encoding, trim=trim).frame.lazy()
+        options: dict[str, Any] = {"encoding": encoding, "trim": trim, "finds_missing": finds_missing}
+        return read_csv(path, delimiter=delimiter, **options).frame.lazy()
     is_found = delimiter is None
     delimiter = check_delimiter(delimiter) if delimiter else find_delimiter(head)
-    layout = check_layout(blocks(path), delimiter, FaultList(str(path)), may_advise=encoding is None)
+    seen = Seen(blocks(path), delimiter)
+    layout = check_layout(seen, delimiter, FaultList(str(path)), may_advise=encoding is None, mixes_line_ends=True)
     names = header_names(head, delimiter)
     if is_found:
         _tell_other_mark(head, names, path)
@@ -201,7 +165,8 @@ def scan_csv(
         names = [name.strip(BLANK) for name in names]
     check_header(names, path)
     frame = _scan(path, names, delimiter, layout, has_header=True)
-    return trimmed(frame) if trim else frame
+    frame = trimmed(frame) if trim else frame
+    return with_found_missing(frame, missing_beside_numbers(frame, path)) if finds_missing and seen.may_have else frame
 
 
 def without_first_lines(data: bytes, n_lines: int, path: Path) -> bytes:
@@ -311,6 +276,28 @@ def header_names(data: bytes, delimiter: str) -> list[str]:
     return next(csv.reader(io.StringIO(head.decode(errors="replace"), newline=""), delimiter=delimiter))
 
 
+def told_apart(names: Sequence[str], file: str | Path) -> list[str]:
+    """Return names of which the second a is a_2, the third a_3, and note which.
+
+    >>> told_apart(["a", "a", "a_2"], "people.csv")
+    ['a', 'a_3', 'a_2']
+    """
+    made: list[str] = []
+    taken = set(names)
+    for name in names:
+        number, new = 2, name
+        while new in made:
+            new = f"{name}_{number}"
+            number += 1
+            # A column of this name may be there.
+            new = name if new in taken else new
+        made.append(new)
+    told = [f"{new} for {name!r}" for name, new in zip(names, made, strict=True) if new != name]
+    if told:
+        log.info("%s: names that stand there more than once are read as %s", file, ", ".join(told))
+    return made
+
+
 def check_header(names: Sequence[str], file: str | Path, *, line: int = 1) -> None:
     """Refuse a header with an empty or a repeated name, or one that stands for several."""
     if len(names) > 2 and names[0].strip() and not any(name.strip() for name in names[1:]):
@@ -322,7 +309,8 @@ def check_header(names: Sequence[str], file: str | Path, *, line: int = 1) -> No
         if not name.strip():
             faults.add("a name for every column", line=line, column=str(index), value=name)
         elif name in seen:
-            faults.add("names that differ", line=line, column=str(index), value=name)
+            expected = "names that differ (--rename reads the second one as name_2, or rename=True in Python)"
+            faults.add(expected, line=line, column=str(index), value=name)
         elif is_pattern(name):
             faults.add(PLAIN_NAME, line=line, column=str(index), value=name)
         seen.add(name)

@@ -1,4 +1,4 @@
-"""Excel workbooks, read only: the form in which UCI gives out the Online Retail data.
+"""Workbooks of Excel (.xlsx) and OpenDocument (.ods), read only; UCI gives out the Online Retail data so.
 
 Cells that the reader gives as missing, though something stands there, are faults.
 """
@@ -20,7 +20,7 @@ import polars as pl
 
 from tokumei.core.errors import FaultList, InputError
 from tokumei.core.text import Text, counted
-from tokumei.data.files.csv import check_header
+from tokumei.data.files.csv import check_header, told_apart
 from tokumei.data.files.disk import BLOCK, UNPACK_LIMIT, check_is_file, unchanged
 
 log = logging.getLogger("tokumei.notes")
@@ -113,6 +113,15 @@ UNNAMED = "__UNNAMED__"
 NUMBERED = re.compile(r"_[0-9]+$")
 # Longer than any match, so that none is lost between two blocks.
 CELL_OVERLAP = 64
+# The sheets of an OpenDocument file, and what a reader looks at in them.
+ODS_CONTENT = "content.xml"
+# In the value of an attribute > may stand, and < may not.
+ODS_TAG = re.compile(
+    rb"""<table:(table|table-row|table-cell|covered-table-cell)(?=[\s/>])((?:[^<>"']|"[^"<]*"|'[^'<]*')*)>"""
+)
+LONGEST_TAG = 8 * BLOCK
+ODS_ROWS = re.compile(rb"""table:number-rows-repeated\s*=\s*["']([0-9]{1,9})""")
+ODS_COLUMNS = re.compile(rb"""table:number-columns-repeated\s*=\s*["']([0-9]{1,9})""")
 
 
 def read_excel(
@@ -121,6 +130,7 @@ def read_excel(
     sheet: str | None = None,
     skip_rows: int = 0,
     has_header: bool = True,
+    rename: bool = False,
     unpack_limit: int = UNPACK_LIMIT,
 ) -> pl.DataFrame:
     """Read one sheet of a workbook; its first row below those skipped names the columns, else numbers do.
@@ -152,17 +162,20 @@ def read_excel(
             names = _header(book, name, skip_rows, frame.columns) if has_header else frame.columns
         except (fastexcel.FastExcelError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             reason = str(error).partition("\n")[0]
-            raise InputError.of(Text("an Excel workbook (.xlsx) with a table ({why})", why=reason), file=path) from None
+            what = "an OpenDocument sheet (.ods) with a table ({why})"
+            form = what if path.suffix.lower() == ".ods" else "an Excel workbook (.xlsx) with a table ({why})"
+            raise InputError.of(Text(form, why=reason), file=path) from None
     if not has_header:
         return frame.rename({name: str(number) for number, name in enumerate(frame.columns, 1)})
     is_named = {
         name: bool(said) or frame[name].null_count() < frame.height
         for name, said in zip(frame.columns, names, strict=True)
     }
-    check_header(
-        [said for name, said in zip(frame.columns, names, strict=True) if is_named[name]], path, line=skip_rows + 1
-    )
-    return frame.select(name for name in frame.columns if is_named[name])
+    said = [said for name, said in zip(frame.columns, names, strict=True) if is_named[name]]
+    apart = told_apart(said, path) if rename else said
+    check_header(apart, path, line=skip_rows + 1)
+    kept = frame.select(name for name in frame.columns if is_named[name])
+    return kept.rename(dict(zip(kept.columns, apart, strict=True)))
 
 
 def _header(book: Any, sheet: str, skip_rows: int, columns: Sequence[str]) -> list[str]:
@@ -182,6 +195,8 @@ def check_size(path: Path, unpack_limit: int = UNPACK_LIMIT) -> None:
     try:
         with zipfile.ZipFile(path) as archive:
             n_unpacked = 0
+            if any(one.filename == ODS_CONTENT for one in archive.infolist()):
+                _check_repeated_cells(archive, path)
             has_far_cells = False
             for rest, block in _unpacked(archive):
                 n_unpacked += len(block)
@@ -197,6 +212,52 @@ def check_size(path: Path, unpack_limit: int = UNPACK_LIMIT) -> None:
         raise InputError.of(
             Text("an Excel workbook (.xlsx), which is a zip file ({why})", why=error), file=path
         ) from None
+
+
+def _check_repeated_cells(archive: zipfile.ZipFile, path: Path) -> None:
+    """Refuse sheets of OpenDocument that are large by repeating cells; empty ones at the ends do not count."""
+    n_above = n_columns = at = repeated = n_errors = 0
+    for block in _whole_tags(archive, path):
+        for kind, rest in ODS_TAG.findall(block):
+            if kind == b"table":
+                n_above = n_columns = repeated = 0
+            elif kind == b"table-row":
+                n_above, repeated, at = n_above + repeated, _times(ODS_ROWS, rest), 0
+            else:
+                at += _times(ODS_COLUMNS, rest)
+                n_errors += b'calcext:value-type="error"' in rest
+                if b"value-type" in rest:
+                    n_columns = max(n_columns, at)
+                    _check_rectangle(n_columns, n_above + repeated, path)
+    if n_errors:
+        log.info("%s: read as missing: %s with an error", path, counted(n_errors, "cell"))
+
+
+def _whole_tags(archive: zipfile.ZipFile, path: Path) -> Iterator[bytes]:
+    """Unpack the sheets of OpenDocument block by block, each up to where a tag begins."""
+    part = copy(archive.getinfo(ODS_CONTENT))
+    part.file_size = 1 << 62
+    rest = b""
+    with archive.open(part) as handle:
+        while block := handle.read(BLOCK):
+            whole, mark, rest = (rest + block).rpartition(b"<")
+            rest = mark + rest
+            if len(rest) > LONGEST_TAG:
+                expected = Text("tags and texts of at most {n:,} bytes", n=LONGEST_TAG)
+                raise InputError.of(expected, file=path, value=rest[:CELL_OVERLAP].decode(errors="replace"))
+            yield whole
+    yield rest
+
+
+def _check_rectangle(n_columns: int, n_rows: int, path: Path) -> None:
+    if n_columns * n_rows > CELL_LIMIT:
+        found = Text("{columns} and {rows}", columns=counted(n_columns, "column"), rows=counted(n_rows, "row"))
+        raise InputError.of(Text("sheets of at most {n:,} cells", n=CELL_LIMIT), file=path, value=found)
+
+
+def _times(pattern: re.Pattern[bytes], tag: bytes) -> int:
+    found = pattern.search(tag)
+    return max(1, int(found[1])) if found else 1
 
 
 def _unpacked(archive: zipfile.ZipFile) -> Iterator[tuple[bytes, bytes]]:
@@ -220,9 +281,7 @@ def _check_n_cells(archive: zipfile.ZipFile, path: Path) -> None:
         for letters, digits in CELL.findall(rest + block):
             n_columns = max(n_columns, _column_number(letters))
             n_rows = max(n_rows, int(digits))
-    if n_columns * n_rows > CELL_LIMIT:
-        found = Text("{columns} and {rows}", columns=counted(n_columns, "column"), rows=counted(n_rows, "row"))
-        raise InputError.of(Text("sheets of at most {n:,} cells", n=CELL_LIMIT), file=path, value=found)
+    _check_rectangle(n_columns, n_rows, path)
 
 
 def _column_number(letters: bytes) -> int:

@@ -19,14 +19,27 @@ from urllib.parse import unquote
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.core.text import Text
-from tokumei.data.files.csv import BLANK, TextFrame, check_header, read_csv, scan_csv, trimmed, with_missing, write_csv
+from tokumei.core.text import Text, counted
+from tokumei.data.files.csv import (
+    BLANK,
+    TextFrame,
+    check_header,
+    read_csv,
+    scan_csv,
+    trimmed,
+    write_csv,
+)
 from tokumei.data.files.disk import atomic_path, check_is_file, is_folder, unchanged
-from tokumei.data.files.excel import read_excel
+from tokumei.data.files.excel import CELL_LIMIT, read_excel
+from tokumei.data.files.json_rows import read_json
+from tokumei.data.files.missing import missing_beside_numbers, with_found_missing, with_missing
 from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.files.statistics import READERS, read_statistics
 from tokumei.data.frames import check_no_patterns
 
 MAGIC = b"PAR1"
+ARROW_MAGIC, FEATHER_1 = b"ARROW1", b"FEA1"
+BITS = 8
 # Magic, the length of the footer, magic again: no Parquet file is shorter.
 SHORTEST = 12
 # How Hive writes a missing value of a column that partitions are named by.
@@ -81,6 +94,27 @@ def write_parts(frame: pl.DataFrame | pl.LazyFrame, folder: Path | str) -> None:
         if not any(draft.iterdir()):
             # Of no rows there would be no part, and so no columns.
             frame.lazy().collect().write_parquet(draft / "00000000.parquet")
+
+
+def read_arrow(path: Path | str) -> pl.DataFrame:
+    """Read an Arrow file or stream, or Feather of version 2."""
+    path = check_is_file(path)
+    with path.open("rb") as handle:
+        head = handle.read(len(ARROW_MAGIC))
+    if head.startswith(FEATHER_1):
+        raise InputError.of("Feather of version 2 (in R and pandas of today: write it again)", file=path)
+    is_file = head == ARROW_MAGIC
+    with unchanged(path), _refusing_broken(path, "Arrow"):
+        scan = pl.scan_ipc(path) if is_file else pl.read_ipc_stream(path).lazy()
+        schema = scan.collect_schema()
+        check_no_patterns(schema, file=path)
+        n_rows = scan.select(pl.len()).collect().item()
+        # No honest cell takes less than a bit, but in a file that was packed to fill the memory.
+        most = max(CELL_LIMIT, BITS * path.stat().st_size)
+        if n_rows * len(schema) > most:
+            found = Text("{columns} and {rows}", columns=counted(len(schema), "column"), rows=counted(n_rows, "row"))
+            raise InputError.of(Text("at most {n:,} cells", n=most), file=path, value=found)
+        return scan.collect()
 
 
 def is_glob(path: Path | str) -> bool:
@@ -155,14 +189,14 @@ def _scan(parts: list[Path], path: Path | str) -> pl.LazyFrame:
 
 
 @contextmanager
-def _refusing_broken(path: Path | str) -> Iterator[None]:
+def _refusing_broken(path: Path | str, form: str = "Parquet") -> Iterator[None]:
     """Turn what the reader says of a broken file into an error for the user."""
     try:
         yield
     # A damaged page makes the reader panic, which is no ordinary exception.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = str(error).partition("\n")[0]
-        raise InputError.of(Text("a whole Parquet file ({why})", why=reason), file=path) from None
+        raise InputError.of(Text("a whole {form} file ({why})", form=form, why=reason), file=path) from None
 
 
 def _check_is_parquet(path: Path) -> Path:
@@ -188,8 +222,13 @@ TEXT_SUFFIXES: dict[str, str | None] = {
     ".dat": None,
     ".data": None,
 }
-PARQUET, EXCEL = ".parquet", ".xlsx"
-READ = (*TEXT_SUFFIXES, *(f"{suffix}.gz" for suffix in TEXT_SUFFIXES), PARQUET, EXCEL)
+PARQUET, EXCEL, ODS = ".parquet", ".xlsx", ".ods"
+JSON_LINES, JSON = (".jsonl", ".ndjson"), ".json"
+ARROW = (".arrow", ".feather", ".ipc")
+# That may be packed by gzip, and all others that can be read.
+PACKABLE = (*TEXT_SUFFIXES, *JSON_LINES, JSON)
+OTHERS = (PARQUET, EXCEL, ODS, *ARROW, *READERS)
+READ = (*PACKABLE, *(f"{suffix}.gz" for suffix in PACKABLE), *OTHERS)
 
 
 def read_frame(path: Path | str, reading: Reading = AS_IT_IS) -> pl.DataFrame:
@@ -204,8 +243,17 @@ def read_frame(path: Path | str, reading: Reading = AS_IT_IS) -> pl.DataFrame:
     check_applies(reading, suffix, path)
     if suffix in TEXT_SUFFIXES:
         return read_text_frame(path, reading).frame
-    if suffix == EXCEL:
-        frame = read_excel(path, sheet=reading.sheet, skip_rows=reading.skip_rows, has_header=reading.has_header)
+    if suffix in (EXCEL, ODS):
+        options: dict[str, Any] = {"skip_rows": reading.skip_rows, "has_header": reading.has_header}
+        frame = read_excel(path, sheet=reading.sheet, rename=reading.rename, **options)
+        if not reading.null_values:
+            frame = with_found_missing(frame.lazy(), missing_beside_numbers(frame.lazy(), path)).collect()
+    elif suffix in (*JSON_LINES, JSON):
+        frame = read_json(path, is_lines=suffix in JSON_LINES)
+    elif suffix in READERS:
+        frame = read_statistics(path, suffix, codes=reading.codes)
+    elif suffix in ARROW:
+        frame = read_arrow(path)
     else:
         frame = read_parquet(path)
     if not reading.null_values and not reading.trim:
@@ -223,6 +271,8 @@ def read_text_frame(path: Path | str, reading: Reading = AS_IT_IS) -> TextFrame:
         null_values=reading.null_values,
         has_header=reading.has_header,
         trim=reading.trim or None,
+        rename=reading.rename,
+        finds_missing=True,
     )
 
 
@@ -238,6 +288,7 @@ def scan_frame(path: Path | str, reading: Reading = AS_IT_IS) -> pl.LazyFrame:
             delimiter=reading.delimiter or TEXT_SUFFIXES[suffix],
             encoding=reading.encoding,
             trim=reading.trim or None,
+            finds_missing=True,
         )
     return read_frame(path, reading).lazy()
 
@@ -253,11 +304,13 @@ def _as_meant(frame: pl.LazyFrame, reading: Reading, path: Path | str) -> pl.Laz
 def check_applies(reading: Reading, suffix: str, path: Path | str) -> None:
     """Refuse an option that says nothing about a file of this kind, rather than pass over it."""
     given = {
-        "sheet": (reading.sheet is not None, (EXCEL,)),
+        "sheet": (reading.sheet is not None, (EXCEL, ODS)),
         "delimiter": (reading.delimiter is not None, tuple(TEXT_SUFFIXES)),
         "encoding": (reading.encoding is not None, tuple(TEXT_SUFFIXES)),
-        "skip-rows": (reading.skip_rows > 0, (*TEXT_SUFFIXES, EXCEL)),
-        "no-header": (not reading.has_header, (*TEXT_SUFFIXES, EXCEL)),
+        "skip-rows": (reading.skip_rows > 0, (*TEXT_SUFFIXES, EXCEL, ODS)),
+        "no-header": (not reading.has_header, (*TEXT_SUFFIXES, EXCEL, ODS)),
+        "rename": (reading.rename, (*TEXT_SUFFIXES, EXCEL, ODS)),
+        "codes": (reading.codes, tuple(READERS)),
     }
     for option, (is_given, suffixes) in given.items():
         if is_given and suffix not in suffixes:
@@ -291,14 +344,14 @@ def check_can_be_written(path: Path | str) -> None:
             raise InputError.of("a folder whose name has no dot in it", file=path)
         return
     if _suffix_of(path) not in (*TEXT_SUFFIXES, PARQUET):
-        raise _unknown_suffix((PARQUET,), file=path, value=Path(path).suffix)
+        raise _unknown_suffix(tuple(TEXT_SUFFIXES), (PARQUET,), file=path, value=Path(path).suffix)
 
 
 def format_of(path: Path | str) -> str:
     """Return the suffix that says how to read a file, without .gz; a folder is read as Parquet."""
     suffix = PARQUET if is_folder(path) else _suffix_of(path)
-    if suffix not in (*TEXT_SUFFIXES, PARQUET, EXCEL):
-        raise _unknown_suffix((PARQUET, EXCEL), file=path, value=Path(path).suffix)
+    if suffix not in (*PACKABLE, *OTHERS):
+        raise _unknown_suffix(PACKABLE, OTHERS, file=path, value=Path(path).suffix)
     return suffix
 
 
@@ -306,7 +359,7 @@ def ending_of(name: str, **where: Any) -> str:
     """Return the ending of an upload's name, with .gz; an InputError lists those that can be read."""
     found = next((one for one in sorted(READ, key=len, reverse=True) if name.lower().endswith(one)), None)
     if found is None:
-        raise _unknown_suffix((PARQUET, EXCEL), **where)
+        raise _unknown_suffix(PACKABLE, OTHERS, **where)
     return found
 
 
@@ -314,12 +367,16 @@ def _suffix_of(path: Path | str) -> str:
     """Return the last suffix in lower case; the one before where .gz only says that a text is packed."""
     name = Path(path).name.lower()
     unpacked = Path(name.removesuffix(".gz")).suffix
-    return unpacked if unpacked in TEXT_SUFFIXES else Path(name).suffix
+    return unpacked if unpacked in PACKABLE else Path(name).suffix
 
 
-def _unknown_suffix(others: tuple[str, ...], **where: Any) -> InputError:
-    form = "a name that ends in {texts} (or so with .gz), {others}"
-    return InputError.of(Text(form, texts=", ".join(TEXT_SUFFIXES), others=", ".join(others)), **where)
+def _unknown_suffix(packable: Iterable[str], others: Iterable[str], **where: Any) -> InputError:
+    # What Excel and R write besides, with the way out of it.
+    advice = {".xls": " (save the workbook as .xlsx)", ".xlsb": " (save the workbook as .xlsx)"}
+    advice |= dict.fromkeys((".rds", ".rdata", ".rda"), " (in R: write.csv(x, 'x.csv', row.names = FALSE))")
+    hint = advice.get(str(where.get("value", "")).lower(), "")
+    form = "a name that ends in {texts} (or so with .gz), {others}{advice}"
+    return InputError.of(Text(form, texts=", ".join(packable), others=", ".join(others), advice=hint), **where)
 
 
 def reading_beside(path: Path | str, reading: Reading, columns: Iterable[str]) -> Reading:

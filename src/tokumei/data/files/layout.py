@@ -6,6 +6,7 @@ block and vectorized: encoding, NUL bytes, line ends, quotes, cells per row, len
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from tokumei.core.errors import LISTED_FAULTS, FaultList
 from tokumei.core.text import Text, counted
 from tokumei.data.files.text_bytes import CARRIAGE_RETURN, MARKS, Positions, Records, inside_quotes, opening_quote
 
+log = logging.getLogger("tokumei.notes")
 # A record longer than this is a broken file or an attack on memory. Contest lines have at most 8,000 characters.
 LONGEST_RECORD = 1_000_000
 # A record is read so far, to tell how long it is, and no further.
@@ -37,6 +39,7 @@ class Layout:
     # The records that span several lines, and how many lines more than one they and all before them have.
     long_records: Positions
     extra_lines: Positions
+    has_mixed_ends: bool = False
 
     def line_of(self, record: int) -> int:
         """Return the line, counted from 1, on which a record starts; the header is record 0."""
@@ -81,6 +84,8 @@ class LayoutPass:
     n_skipped: int = 0
     # Whether whoever reads could have said more of the file: its encoding, lines to skip.
     may_advise: bool = False
+    # Whether lines may end in \\r\\n here and in \\n there.
+    mixes_line_ends: bool = False
     n_records: int = 0
     n_lines: int = 0
     has_quotes: bool = False
@@ -117,6 +122,7 @@ class LayoutPass:
             n_columns=self.n_columns or 0,
             has_quotes=self.has_quotes,
             line_end=LINE_ENDS[self.n_crlf > 0],
+            has_mixed_ends=self.n_crlf > 0 and self.n_lf > 0,
             long_records=np.concatenate([none, *self.long_records]),
             extra_lines=np.cumsum(np.concatenate([none, *self.extra_lines])),
         )
@@ -186,7 +192,11 @@ class LayoutPass:
         uses_return = self.n_crlf > 0 or (self.n_lf == 0 and bool(has_return[0]))
         self.n_crlf += int(has_return.sum())
         self.n_lf += int((~has_return).sum())
-        if not was_mixed and self.n_crlf and self.n_lf:
+        if not was_mixed and self.n_crlf and self.n_lf and self.mixes_line_ends:
+            log.info(
+                "%s: lines end in \\r\\n here and in \\n there; both are read as the end of a line", self.faults.file
+            )
+        elif not was_mixed and self.n_crlf and self.n_lf:
             odd = int(ends[np.flatnonzero(has_return != uses_return)[0]])
             wanted = LINE_ENDS[uses_return].encode("unicode_escape").decode()
             found = LINE_ENDS[not uses_return]
@@ -296,15 +306,17 @@ def check_layout(
     longest_record: int = LONGEST_RECORD,
     n_skipped: int = 0,
     may_advise: bool = False,
+    mixes_line_ends: bool = False,
 ) -> Layout:
     """Check the bytes of a delimited file and raise for what is wrong with its shape.
 
     `n_columns` is what each line must have, where the file has no header that could tell; `n_skipped` lines stand above
     the first block.
     """
-    layout = LayoutPass(delimiter, faults, n_columns, longest_record, n_skipped, may_advise, n_lines=n_skipped).run(
-        blocks
+    checked = LayoutPass(
+        delimiter, faults, n_columns, longest_record, n_skipped, may_advise, mixes_line_ends, n_lines=n_skipped
     )
+    layout = checked.run(blocks)
     faults.raise_if_any()
     return layout
 

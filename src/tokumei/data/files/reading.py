@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from tokumei.core.errors import InputError, nearest
+from tokumei.core.errors import InputError, word_meant
 from tokumei.core.text import Text
 
 # As a delimiter: any run of blanks and tabs between two cells, and those around a line, as in tables made for the eye.
@@ -27,6 +27,8 @@ class Reading:
     | `null_values` | texts that stand for a missing value, besides the empty cell                               |
     | `has_header`  | whether the first line names the columns; if not they are called 1, 2, 3, …                |
     | `trim`        | whether blanks at the ends of names and cells are left out; so where each delimiter has one |
+    | `rename`      | whether the second column of a name is read as `name_2`, the third as `name_3`             |
+    | `codes`       | whether codes stay where a file of Stata, SAS or SPSS has labels for them                  |
     | `columns`     | for a history: which column of the file is its customer, date, item, price …; none if empty |
     | `date_format` | how dates are written where it is none of the usual ways, as in %m/%d/%Y                   |
     | `carry`       | for a history: further columns that a release keeps as they are                            |
@@ -40,6 +42,8 @@ class Reading:
     null_values: tuple[str, ...] = ()
     has_header: bool = True
     trim: bool = False
+    rename: bool = False
+    codes: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
     date_format: str | None = None
     format: str | None = None
@@ -61,7 +65,7 @@ class Reading:
         known = [*others, *(each.name for each in fields(cls))]
         for option in options:
             if option not in cls.__dataclass_fields__:
-                near = nearest(option, known)
+                near = word_meant(option, known)
                 raise InputError.of(
                     Text("an option of {what}: {names}", what=what, names=repr(near) if near else ", ".join(known)),
                     value=option,
@@ -85,10 +89,11 @@ class Reading:
             if not given["skip_rows"].isdecimal():
                 raise InputError.of("how many lines to skip, at least 0", option="skip_rows", value=given["skip_rows"])
             given["skip_rows"] = int(given["skip_rows"])
-        if "trim" in given:
-            if given["trim"] not in ("yes", "no"):
-                raise InputError.of("yes or no", option="trim", value=given["trim"])
-            given["trim"] = given["trim"] == "yes"
+        for name in ("trim", "rename", "codes"):
+            if name in given:
+                if given[name] not in ("yes", "no"):
+                    raise InputError.of("yes or no", option=name, value=given[name])
+                given[name] = given[name] == "yes"
         if "null_values" in given:
             given["null_values"] = [one.strip() for one in given["null_values"].split(",")]
         if "columns" in given:
@@ -112,7 +117,8 @@ class Reading:
     @property
     def is_whole_text(self) -> bool:
         """Whether a text file is what it seems, from its first line on, so that an engine may read it by itself."""
-        return not (self.skip_rows or self.null_values or self.delimiter == BLANKS) and self.has_header
+        is_changed = self.skip_rows or self.null_values or self.rename or self.delimiter == BLANKS
+        return not is_changed and self.has_header
 
 
 AS_IT_IS = Reading()

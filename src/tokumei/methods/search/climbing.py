@@ -6,6 +6,7 @@ import heapq
 import itertools
 import time
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -138,6 +139,8 @@ class Incognito:
     result, with a loss of 1/2.
     """
 
+    needs_monotone: ClassVar[bool] = True
+
     def search(self, problem: Problem) -> Found:
         """Grow subsets until they hold all attributes."""
         check_monotone(problem, "incognito")
@@ -211,6 +214,8 @@ class Ola:
     fails, so that neither need (`*`, age) and (sex, age). With three of six nodes counted (sex, `*`) is the only
     minimal one: the result, with a loss of 1/2.
     """
+
+    needs_monotone: ClassVar[bool] = True
 
     def search(self, problem: Problem) -> Found:
         """Collect the minimal nodes and choose."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +46,8 @@ class Pak:
     count of 3.4, and the nearest node is (`*`, age) with three classes, where 35 is alone. It fails; the next coarser
     one is (sex, `*`), which holds.
     """
+
+    needs_monotone: ClassVar[bool] = True
 
     z: int = field(default=11, metadata={"help": "How many nodes are counted for the law, fewest classes first."})
     finer: bool = field(
@@ -207,6 +210,8 @@ class PredictionGuided:
     for which it predicts a k of just 2, but 42 is alone there. Of those that hold, (sex, `*`) and (`*`, `*`), the first
     loses less, 1/2.
     """
+
+    needs_monotone: ClassVar[bool] = True
 
     predictor: str = field(default="power-law", metadata={"help": "Which predictor says where to start."})
 

@@ -26,9 +26,17 @@ from tokumei.platform.messages import translated
 from tokumei.platform.workbench.editing import QUASI, SENSITIVE, Found, set_k
 from tokumei.platform.workbench.folder import plain_name
 from tokumei.platform.workbench.words import MARKS, expected_in_words, word_of_request
-from tokumei.tasks.goal import requirements_of
+from tokumei.tasks.goal import requirements_of, usual_suppression
 from tokumei.tasks.job_file import IN_OUTPUT, MOST
-from tokumei.tasks.request import FILES, OF_COLUMNS, Kind, ReleaseRequest, Requirements, request_fields
+from tokumei.tasks.request import (
+    DEFAULT_METHOD,
+    FILES,
+    OF_COLUMNS,
+    Kind,
+    ReleaseRequest,
+    Requirements,
+    request_fields,
+)
 
 # Shown at once; all others are folded away.
 FIRST = ("k", "suppress")
@@ -181,7 +189,7 @@ class GoalForm(forms.Form):
             low, high = min(K_ENDS[0], given or 1), max(K_ENDS[1], given or 1)
             return _slider(forms.IntegerField(min_value=1, max_value=MOST, initial=given or 1), low, high)
         if kind == Kind.SHARE:
-            shown = round(100 * (given or 0), 6)
+            shown = round(100 * (self._usual_share() if given is None else given), 6)
             is_whole, high = shown == int(shown), max(PER_CENT_ENDS[1], math.ceil(shown))
             field = ShareField(initial=int(shown) if is_whole else shown)
             return _slider(field, PER_CENT_ENDS[0], high, 1 if is_whole else "any")
@@ -205,6 +213,11 @@ class GoalForm(forms.Form):
             choices = [("", _("not chosen")), *((one, word_of_request(one)) for one in words)]
             return forms.ChoiceField(choices=choices, required=False, initial=given)
         return forms.CharField(max_length=100, required=False, initial=given)
+
+    def _usual_share(self) -> float:
+        """Return the share of rows that may be left out by some of the methods where the job says none."""
+        named = [one.get("name", DEFAULT_METHOD) for one in self.job.get("method", [])] or [DEFAULT_METHOD]
+        return max(usual_suppression(TABLE_ANONYMIZERS.get(one)) for one in named)
 
     def clean(self) -> dict[str, Any]:
         """Refuse at each field what the library would refuse, and what does not go together."""

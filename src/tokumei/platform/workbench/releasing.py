@@ -17,6 +17,7 @@ import polars as pl
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.histories import read_history
 from tokumei.data.history import History
+from tokumei.data.release import Recipe
 from tokumei.platform.jobs.child import refusing
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.column_pictures import first_rows
@@ -77,7 +78,14 @@ def apply_next(asked: Mapping[str, Any]) -> dict[str, Any]:
     beside = folder / files.NEXT
     with refusing():
         wish = files.read(beside, files.ASKED)
-        applied = apply(folder / files.OUT / SECRET / "recipe.json", beside / wish["file"], unseen=wish["unseen"])
+        recipe = Recipe.load(folder / files.OUT / SECRET / "recipe.json")
+        changed = {one["column"] for one in recipe.options.get("prepared", ())}
+        keys = {
+            one.column: one.key
+            for one in Job.read(folder / files.JOB).preparations
+            if one.key is not None and one.column in changed
+        }
+        applied = apply(recipe, beside / wish["file"], unseen=wish["unseen"], keys=keys)
         applied.save(beside / files.NEXT_RELEASE, force=True)
         files.write(beside, files.APPLIED, applied.to_dict() | {"file": wish["file"]})
     return {}

@@ -81,7 +81,7 @@ class Microdata:
 
     def read_source(self, path: Path | str) -> pl.DataFrame:
         """Read these columns of any CSV file with a header; others are left out."""
-        text = read_csv(path)
+        text = read_csv(path, mixes_line_ends=False)
         faults = FaultList(text.file)
         frame = read_columns(text, self.file.types, faults)
         faults.raise_if_any()
@@ -172,7 +172,7 @@ def check_guess(n_rows: int, n_published: int, path: Path) -> None:
 
 def _read_table(form: Microdata, path: Path) -> TextFrame:
     """Read the cells of Y as text, the header being that of X."""
-    text = _under(FILE_FORM.name, lambda: read_csv(path, delimiter=",", columns=form.columns))
+    text = _under(FILE_FORM.name, lambda: read_csv(path, delimiter=",", columns=form.columns, mixes_line_ends=False))
     return _under("columns", lambda: take_header(text))
 
 
