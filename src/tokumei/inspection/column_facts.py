@@ -30,6 +30,8 @@ from tokumei.inspection.patterns import EMBEDDED, plain
 MOST_VALUES = 1_000
 # So many different texts are searched for addresses and numbers that lead to a person.
 MOST_SEARCHED = 200_000
+# Floats below this are whole numbers without a loss.
+EXACT = 2.0**53
 # A Latin unit stands apart from a Latin word: Datum is no number of meters.
 _UNITS = re.compile(
     r"(?:(?<![a-z])(cm|mm|km|m|kg|g|mg|mg/dl|mmhg|bpm|years?|yrs?|days?|hours?|min|sec|usd|eur|jpy|gbp|kcal)"
@@ -79,16 +81,18 @@ def column_facts(column: pl.Series) -> ColumnFacts:
     counted = _counted(column.cast(pl.String) if is_text else column)
     missing = counted.filter(pl.col("value").is_null())["n"].sum()
     there = counted.filter(pl.col("value").is_not_null())
-    texts = there["value"].cast(pl.String)
+    numbers = _numbers(there["value"]) if not is_moment and column.dtype != pl.Boolean else None
+    is_whole = numbers is not None and bool((numbers == numbers.floor()).all())
+    # A whole number that is stored as 12.0 is read as 12: its digits are counted, and it is no fraction.
+    is_wide = is_whole and column.dtype.is_float() and bool((there["value"].abs() < EXACT).all())
+    texts = (there["value"].cast(pl.Int64) if is_wide else there["value"]).cast(pl.String)
     step = max(1, -(-len(texts) // MOST_VALUES))
     values = [plain(value) for value in texts.gather_every(step).to_list()]
     embedded = int(texts.head(MOST_SEARCHED).str.contains(EMBEDDED).sum()) if is_text else 0
-    numbers = _numbers(there["value"]) if not is_moment and column.dtype != pl.Boolean else None
     kind = "date" if is_moment else "truth" if column.dtype == pl.Boolean else "text"
     facts = (len(column), int(missing), there.height, int((there["n"] == 1).sum()), values, embedded)
     if numbers is None:
         return ColumnFacts(name, kind, _unit("", values), *facts)
-    is_whole = bool((numbers == numbers.floor()).all())
     ends = (float(numbers.min()), float(numbers.max()))  # type: ignore[arg-type]
     return ColumnFacts(name, "whole number" if is_whole else "number", _unit(name, values), *facts, *ends, is_whole)
 

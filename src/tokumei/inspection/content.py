@@ -405,6 +405,8 @@ NEARLY_ALL, FEWEST_ROWS = 0.9, 8
 # A column with so many different codes numbers something; fewer are classes.
 MANY_CODES = 30
 ROWS_OF_A_GROUP = 20
+# Where so many pairs would be the same by chance, all differ in one of a thousand tables.
+EXPECTED_TWICE = 7
 SHORTEST_NUMBER, LONG_NUMBER = 4, 8
 
 
@@ -426,7 +428,8 @@ def content_kind(facts: ColumnFacts) -> Seen | None:
         return Seen(KINDS["flag"], Text("its values are true and false"), True)
     if facts.type == "date":
         return Seen(KINDS["date"], Text("its values are dates"), True)
-    return _by_pattern(values) or _by_words(facts) or _by_shape(facts)
+    # Fractions are measured: no pattern of digits and dots makes telephone numbers of them.
+    return (None if facts.type == "number" else _by_pattern(values)) or _by_words(facts) or _by_shape(facts)
 
 
 def _by_pattern(values: Sequence[str]) -> Seen | None:
@@ -511,6 +514,15 @@ def _is_hashed(values: Sequence[str]) -> bool:
     return len(values) >= 2 and sum(hexadecimal) >= 0.9 * len(values)
 
 
+def _never_by_chance(n: int, width: float) -> bool:
+    """Whether n numbers drawn at random from a range would hardly ever all differ, as birthdays do.
+
+    >>> _never_by_chance(1_500, 25_000), _never_by_chance(100, 25_000)
+    (True, False)
+    """
+    return n * (n - 1) / 2 >= EXPECTED_TWICE * (width + 1)
+
+
 def _numbering(facts: ColumnFacts, values: Sequence[str]) -> Seen | None:
     """Recognize row numbers: consecutive, or all of one length and none round."""
     least, greatest = facts.least or 0, facts.greatest or 0
@@ -518,7 +530,10 @@ def _numbering(facts: ColumnFacts, values: Sequence[str]) -> Seen | None:
         return Seen(
             KINDS["code"], Text("its numbers run from {a:.0f} to {b:.0f}, one a row", a=least, b=greatest), True
         )
-    lengths = {len(value.partition(".")[0]) for value in values}
+    if facts.share_distinct == 1 and _never_by_chance(facts.n_distinct, greatest - least):
+        form = "{n:,} rows and no number twice between {a:.0f} and {b:.0f}, as only numbers of records are"
+        return Seen(KINDS["code"], Text(form, n=facts.n_distinct, a=least, b=greatest), True)
+    lengths = {len(value) for value in values}
     round_ones = sum(value.endswith("00") for value in values)
     if len(lengths) == 1 and min(lengths) >= SHORTEST_NUMBER and round_ones < 0.1 * len(values):
         return Seen(KINDS["code"], Text("nearly every row has its own number of {n} digits", n=lengths.pop()))

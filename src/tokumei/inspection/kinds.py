@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from tokumei.inspection import survey_words
+
 # For each kind of column, the words of a header that say it; see `kinds` for their order and what they mean.
 HEADERS: Mapping[str, str] = {
     "email": r"courriel|correo( electronico)?|posta elettronica",
@@ -204,6 +206,8 @@ class Kind:
     is_closed: bool = False
 
 
+# A header may name such a kind and mean another: a father's age is an age.
+RELATIONS = ("household", "marital")
 # In this order, since "e-mail address" is no postal address, and "product name" names nobody.
 _LISTED = (
     Kind("flag", OTHER, "a yes or no", r"\b(flag|opt ?(in|out)|consent|is|has)\b|フラグ|有無|同意", True),
@@ -215,7 +219,8 @@ _LISTED = (
         "thing",
         OTHER,
         "things, not people",
-        r"\b(product|item|goods|sku|stock|asin|isbn|jan|brand|category|service|plan|model|file|column|variable)\b"
+        r"\b(product|item|goods|sku|stock|asin|isbn|jan|brand|category"
+        r"|(?<!yrs )(?<!years )(?<!years of )service|plan|model|file|column|variable)\b"
         r"|商品|品名|品番|品目|製品|カテゴリ|分類|科目|ファイル|銘柄|型番|機種|ブランド|プラン",
     ),
     Kind(
@@ -283,7 +288,8 @@ _LISTED = (
         "birth-date",
         QUASI,
         "dates of birth",
-        r"\b(birth ?dates?|date of birth|dob|birth ?day|born|birth)\b|生年月日|誕生日|生まれ|生年",
+        r"\b(birth ?dates?|date of birth|dob|birth ?day|born|birth(?! ?(w|order|rate|pl)))\b"
+        r"|生年月日|誕生日|生まれ|生年",
     ),
     Kind(
         "date",
@@ -293,6 +299,7 @@ _LISTED = (
     ),
     Kind("age", QUASI, "ages", r"\bages?\b|\bage (years|yrs)\b|年齢|年代|歳|齢", True),
     Kind("sex", QUASI, "sex", r"\b(sex|gender)\b|性別", True),
+    Kind("duration", OTHER, "how long something took", r"\b(durations?|elapsed)\b|期間|日数|所要時間"),
     Kind(
         "marital",
         QUASI,
@@ -321,6 +328,12 @@ _LISTED = (
         r"|outcome|test result)\b"
         r"|病名|疾患|傷病|病歴|既往|症状|診断|病気|障害|障がい|血圧|血糖|コレステロール|検査値"
         r"|検査結果|アレルギー|体脂肪|健診",
+    ),
+    Kind(
+        "habit",
+        SENSITIVE,
+        "what people smoke, drink and eat",
+        r"\b(habits?|addiction|lifestyle)\b|喫煙|飲酒|嗜好|生活習慣",
     ),
     Kind(
         "treatment",
@@ -363,6 +376,12 @@ _LISTED = (
         SENSITIVE,
         "crime",
         r"\b(crim(e|inal)|convictions?|offen[cs]es?|arrest(ed)?|victim)\b|犯罪|前科|逮捕|有罪|被害",
+    ),
+    Kind(
+        "score",
+        SENSITIVE,
+        "marks and test scores",
+        r"\b(grade point|report card|exam|test|marks?) ?(average|scores?)\b|成績|偏差値",
     ),
     Kind(
         "occupation",
@@ -442,12 +461,61 @@ def header_words(header: str) -> str:
     return re.sub(r"[\s_\-./:()\[\]{}#・,]+", " ", text).strip().lower()
 
 
-def header_kind(header: str) -> Kind | None:
-    """Return the kind that a header's words suggest, or None where they suggest none."""
+# What an identifier is counted or described by identifies nobody: the length of an account, a number of calls.
+_COUNTED = re.compile(
+    r"^(number of|no of|count|total|avg|average|mean|max|min|pct|perc|percent|rate) \w|^(n|num) .*s$"
+    r"|\b(counts?|length|percent|pct|rate|ratio|share|amount|status|type|size|level|limit)$"
+)
+_ASKED = re.compile(r"^(is|has|have|had|was|were|ever|currently) ")
+_NUMBERED = re.compile(r" (id|no|nr|num|number)$")
+
+
+def header_kinds(header: str, *, is_group: bool = False) -> list[Kind]:
+    """Return the kinds that a header's words suggest, the likeliest first.
+
+    is_group: whether the column has so few values that it may tell one group from the rest, as `black` and `south` do.
+
+    >>> [kind.name for kind in header_kinds("motheduc")], [kind.name for kind in header_kinds("is_male", is_group=True)]
+    (['education'], ['sex', 'flag'])
+    """
     words = header_words(header)
-    for kind in _LISTED:
-        if (kind.header and re.search(kind.header, words, re.IGNORECASE)) or says(kind.name, words):
-            if kind.name == "code" and _NOT_OF_PEOPLE.search(words):
-                return KINDS["thing"]
-            return kind
-    return None
+    parts = survey_words.parted(words)
+    n_said = {kind.name: _words_said(kind, words, parts, is_group=is_group) for kind in _LISTED}
+    # The degree of a charge is a crime's, not a school's: several words together say more than one.
+    found = sorted((kind for kind in _LISTED if n_said[kind.name]), key=lambda kind: -n_said[kind.name])
+    if _NOT_OF_PEOPLE.search(words):
+        found = [KINDS["thing"] if kind.name == "code" else kind for kind in found]
+    if _NUMBERED.search(words):
+        # `emp_no` is a number of somebody, not an occupation; `school_id` is a school's.
+        found.sort(key=lambda kind: kind.name != "code" and not _is_in_full(kind, words))
+    if _COUNTED.search(words):
+        found = [kind for kind in found if kind.role != IDENTIFIER]
+    if _ASKED.search(words):
+        # What is asked says more than that it is a yes or a no; whether somebody has a telephone is no number.
+        found = sorted((kind for kind in found if kind.role != IDENTIFIER), key=lambda kind: kind.name == "flag")
+    if any(kind.role in (QUASI, SENSITIVE) and kind.name not in RELATIONS for kind in found):
+        found = [kind for kind in found if kind.name not in RELATIONS]
+    return found
+
+
+def _is_in_full(kind: Kind, words: str) -> bool:
+    """Whether a header says a kind without a short word."""
+    is_said = bool(kind.header) and re.search(kind.header, words, re.IGNORECASE) is not None
+    return is_said or says(kind.name, words)
+
+
+def _words_said(kind: Kind, words: str, parts: str, *, is_group: bool) -> int:
+    """Return how many words of a header say a kind together; 0 where none do."""
+    patterns = [*([kind.header] if kind.header else []), *survey_words.patterns(kind.name, is_group=is_group)]
+    found = [
+        match[0]
+        for pattern in patterns
+        for said in dict.fromkeys((words, parts))
+        for match in re.finditer(pattern, said, re.IGNORECASE)
+    ]
+    return max((len(text.split()) for text in found), default=int(says(kind.name, words)))
+
+
+def header_kind(header: str) -> Kind | None:
+    """Return the likeliest kind that a header's words suggest, or None where they suggest none."""
+    return next(iter(header_kinds(header)), None)

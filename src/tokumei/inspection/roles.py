@@ -5,6 +5,7 @@ A role follows from the header and the values; a hierarchy is named by its build
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,13 +13,17 @@ from tokumei.core.text import Text
 from tokumei.hierarchies.written_dates import date_reader
 from tokumei.inspection.column_facts import ColumnFacts
 from tokumei.inspection.content import FEWEST_ROWS, NEARLY_ALL, Seen, content_kind
-from tokumei.inspection.kinds import IDENTIFIER, KINDS, OTHER, QUASI, Kind, Role, header_kind
+from tokumei.inspection.kinds import IDENTIFIER, KINDS, OTHER, QUASI, Kind, Role, header_kinds, header_words
 from tokumei.inspection.person_names import are_shaped_as_names, holds_known_name
 
 # A column that is said to identify people and has so few values for so many rows does not.
 FEW_VALUES, FEW_SHARE = 20, 0.1
 # Ages, heights and years lie below these.
 LARGEST_AMOUNT, YEARS = 300, (1800, 2100)
+# A header such as `black` names a group where a column has so few values; missing ones may be filled in with shares.
+MOST_GROUPS, MOST_SHARES = 3, 10
+# Weights in grams lie below this, weights of a survey's rows seldom; numbers that lead to a person have seven digits.
+LARGEST_BODY, LEAST_OF_PEOPLE = 9_999, 1_000_000
 # So many rows with a value of their own are no accident.
 FEWEST_ALONE, LARGE_SHARE = 5, 0.4
 # So small a share of cells with an address or a number inside may be an accident; above, the column holds them.
@@ -36,7 +41,7 @@ class Suggestion:
 
 def suggest_role(facts: ColumnFacts) -> Suggestion:
     """Suggest the role of a column: values that identify people outweigh any header, a header outweighs the rest."""
-    said = header_kind(facts.name)
+    said = _said(facts)
     seen = content_kind(facts)
     if not facts.n_present:
         return (
@@ -54,12 +59,19 @@ def suggest_role(facts: ColumnFacts) -> Suggestion:
         return _of(KINDS["mixed"], Text(form, n=facts.n_embedded))
     if said is not None and said.role == IDENTIFIER:
         return _said_to_identify(facts, said, seen)
+    if said is not None and _numbers_households(facts):
+        reason = Text("its header says {kind}, and its numbers are too large to count people", kind=Text(said.words))
+        return _of(KINDS["code"], reason)
     if said is not None and _fits(said, seen, facts):
         if seen and seen.kind is said:
             return _of(said, Text("its header says so, and {reason}", reason=seen.reason))
         return _of(said, Text("its header says so"))
     if seen is not None:
         return _of(seen.kind, _and_header(seen.reason, said, seen.kind))
+    if facts.type == "whole number" and facts.share_distinct == 1 and facts.n_present >= FEWEST_ROWS:
+        return Suggestion(
+            OTHER, "number", Text("every row has a number of its own: an identifier, unless it is a measurement")
+        )
     if facts.type in ("number", "whole number"):
         return Suggestion(
             OTHER, "number", Text("{n:,} different numbers, which look like measurements", n=facts.n_distinct)
@@ -67,6 +79,61 @@ def suggest_role(facts: ColumnFacts) -> Suggestion:
     if facts.n_distinct == 1:
         return Suggestion(OTHER, "category", Text("every row has the same value"))
     return _of_category(facts)
+
+
+def _said(facts: ColumnFacts) -> Kind | None:
+    """Return the first kind that the header says and the numbers of the column allow."""
+    is_share = facts.least is not None and facts.greatest is not None and facts.least >= 0 and facts.greatest <= 1
+    kinds = header_kinds(facts.name, is_group=facts.n_distinct <= (MOST_SHARES if is_share else MOST_GROUPS))
+    possible = [kind for kind in kinds if _may_be(kind, facts)]
+    if len(possible) > 1 and possible[0].name == "date" and facts.greatest is not None and facts.greatest <= 31:
+        # Cigarettes a day are no days.
+        return possible[1]
+    return next(iter(possible), None)
+
+
+def _numbers_households(facts: ColumnFacts) -> bool:
+    """Whether a column such as `family` has numbers of families, which are larger than families are."""
+    is_one = re.fullmatch(r"hh|house ?hold|family|fam|mother|mom|father|dad", header_words(facts.name)) is not None
+    return is_one and facts.is_whole and (facts.greatest or 0) > LARGEST_AMOUNT
+
+
+def _may_be(kind: Kind, facts: ColumnFacts) -> bool:
+    """Whether numbers can be what a header says: 0 and 1 are no days, a fraction is no telephone number."""
+    least, greatest, words = facts.least, facts.greatest, header_words(facts.name)
+    if kind.name == "person-name" and words in ("first", "last"):
+        return facts.type == "text"
+    if least is None or greatest is None:
+        return kind.name != "duration"
+    is_flag = least >= 0 and greatest <= 1
+    if kind.name == "date":
+        return facts.is_whole and _may_be_dates(least, greatest, words)
+    if kind.name == "birth-date":
+        return facts.is_whole
+    if kind.name == "coordinates":
+        return least >= -180 and greatest <= 180 and not (is_flag and facts.is_whole)
+    if kind.name == "body":
+        return not is_flag and greatest <= LARGEST_BODY
+    # That fractions are no numbers of anybody is said later, with the header.
+    return kind.name not in ("phone", "card", "my-number") or not facts.is_whole or greatest >= LEAST_OF_PEOPLE
+
+
+def _may_be_dates(least: float, greatest: float, words: str) -> bool:
+    """Whether whole numbers may be years, months, days, days without marks, or seconds since 1970."""
+    if greatest <= 1:
+        return False
+    if re.search(r"\b(date|dt)\b", words):
+        return True
+    if re.search(r"\b(time|hour|minute)s?\b", words):
+        return least >= 1e8
+    # Years, years with their months, and days without marks.
+    if any(YEARS[0] * unit <= least and greatest <= (YEARS[1] + 1) * unit for unit in (1, 100, 10_000)):
+        return True
+    if re.search(r"\bday\b", words):
+        return least >= 0 and greatest <= 366
+    # Years of two digits are such as 78; years of a study are counted from 1.
+    is_of_years = re.search(r"(year|yr)\b", words) is not None
+    return least >= 0 and (10 < greatest <= 99 if is_of_years else greatest <= 31)
 
 
 def _of(kind: Kind, reason: Text) -> Suggestion:
@@ -101,7 +168,7 @@ def _is_amount(said: Kind, facts: ColumnFacts) -> bool:
         return facts.greatest <= LARGEST_AMOUNT
     if said.name in ("date", "birth-date"):
         return facts.least >= YEARS[0] and facts.greatest <= YEARS[1]
-    return said.name in ("income", "coordinates", "treatment")
+    return said.name in ("income", "coordinates", "treatment", "duration")
 
 
 def _said_to_identify(facts: ColumnFacts, said: Kind, seen: Seen | None) -> Suggestion:
@@ -128,9 +195,9 @@ def _said_to_identify(facts: ColumnFacts, said: Kind, seen: Seen | None) -> Sugg
             m=facts.n_present,
         )
         return Suggestion(QUASI, "category", reason)
-    if facts.type == "number" and said.name not in ("code", "account", "my-number", "phone"):
+    if facts.type == "number":
         reason = Text("its header says {kind}, but its values are measured numbers", kind=Text(said.words))
-        return Suggestion(QUASI, "number", reason)
+        return Suggestion(OTHER, "number", reason)
     return _of(said, Text("its header says so"))
 
 
@@ -142,7 +209,7 @@ def _fits(said: Kind, seen: Seen | None, facts: ColumnFacts) -> bool:
     if said.role == OTHER and seen is not None and seen.kind.role != OTHER:
         # What people are outweighs a header that speaks of things; codes of things are codes.
         return seen.kind.name in ("code", "unique-text", "age", "region", "category")
-    return not (said.name == "date" and seen is not None and seen.kind.role == IDENTIFIER)
+    return not (said.name in ("date", "household") and seen is not None and seen.kind.role == IDENTIFIER)
 
 
 def _of_category(facts: ColumnFacts) -> Suggestion:
