@@ -333,14 +333,21 @@ class DuckDBEngine(RemoteEngine):
             if finer.height:
                 expected = "moments and times of whole microseconds on this engine (--engine local takes finer ones)"
                 raise InputError.of(expected, file=file, column=name, value=written(finer[name]).item())
-        quoted = {name: '"' + name.replace('"', '""') + '"' for name in plain}
-        made = ", ".join(f"CAST({quoted[name]} AS {kind}) AS {quoted[name]}" for name, kind in plain.items())
-        view = fresh_name()
+        from sqlglot import exp
+
+        casts = [
+            exp.alias_(exp.cast(exp.column(name, quoted=True), kind), name, quoted=True) for name, kind in plain.items()
+        ]
         # A table that was made here is named with its catalog.
-        own = table.get_name().rpartition(".")[2]
-        # Of names alone, in quotes.
-        select = f'SELECT * REPLACE ({made}) FROM "{own}"'  # noqa: S608
-        self.backend.raw_sql(f'CREATE TEMP VIEW "{view}" AS {select}')
+        own = exp.to_identifier(table.get_name().rpartition(".")[2], quoted=True)
+        view = fresh_name()
+        made = exp.Create(
+            this=exp.to_identifier(view, quoted=True),
+            kind="VIEW",
+            expression=exp.select(exp.Star(replace=casts)).from_(exp.Table(this=own)),
+            properties=exp.Properties(expressions=[exp.TemporaryProperty()]),
+        )
+        self.backend.raw_sql(made.sql("duckdb"))
         return self.backend.table(view, database=("temp", "main"))
 
     def bound(self, folder: Path, memory: str) -> None:
