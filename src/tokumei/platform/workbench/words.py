@@ -36,8 +36,8 @@ ROLES: Words = {
     "identifier": gettext_lazy("Identifier: names a person, never released"),
     "quasi-identifier": gettext_lazy("Quasi-identifier: others may know it, generalized"),
     "sensitive": gettext_lazy("Sensitive: others want to learn it, released as it is"),
-    "person": gettext_lazy("Person: whose row it is; k then counts people, and it is never released"),
-    "household": gettext_lazy("Household: whose row it is; k then counts households, and it is never released"),
+    "person": gettext_lazy("Person: tells whose a row is, never released"),
+    "household": gettext_lazy("Household: tells whose a row is, never released"),
     "other": gettext_lazy("Other: left out"),
     "kept": gettext_lazy("Other: released as it is"),
 }
