@@ -57,6 +57,10 @@ def test_json_keeps_the_digits_that_stand_there(tmp_path: Path) -> None:
         "long": "[12345678901234567890, 12345678901234567891, 1, 2]",
         "numbers": "[1, 2.5, 1e3, -0.25]",
         "truths": "[true, false, null, true]",
+        "codes": "[1234567890123456789, 2234567890123456789, 32345678901234567890, null]",
+        "one twice": "[1, 1.0, 0.10000000000000001, null]",
+        "digits": "[0.12345678901234567890, 1, 2, 3]",
+        "too large": "[1e400, 1, 2, 3]",
         "nothing": "[null, null, null, null]",
     }
     path = tmp_path / "t.json"
@@ -66,6 +70,10 @@ def test_json_keeps_the_digits_that_stand_there(tmp_path: Path) -> None:
         "long": ["12345678901234567890", "12345678901234567891", "1", "2"],
         "numbers": [1.0, 2.5, 1000.0, -0.25],
         "truths": [True, False, None, True],
+        "codes": ["1234567890123456789", "2234567890123456789", "32345678901234567890", None],
+        "one twice": [1.0, 1.0, 0.1, None],
+        "digits": ["0.12345678901234567890", "1", "2", "3"],
+        "too large": ["1e400", "1", "2", "3"],
         "nothing": [None] * 4,
     }
 

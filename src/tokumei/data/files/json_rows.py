@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Context, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ JSON_LIMIT = 512 * 1024**2
 CELL_LIMIT = 50_000_000
 SHOWN = 60
 WHOLE = re.compile(r"-?[0-9]{1,18}")
+FLOAT_DIGITS = 17
 FLAT = "a single value (flatten nested objects first, as by pandas.json_normalize)"
 ROWS = "rows as JSON lines, an array of objects, or columns as arrays (pandas: orient='records')"
 
@@ -108,10 +110,15 @@ def _typed(name: str, cells: list[Any]) -> pl.Series:
         return texts
     if all(cell is None or WHOLE.fullmatch(cell) for cell in cells):
         return texts.cast(pl.Int64)
-    numbers = texts.cast(pl.Float64, strict=False)
-    # Digits beyond those of a float would make values one that differ.
-    is_same = numbers.is_finite().all() and numbers.n_unique() == texts.n_unique()
-    return numbers if is_same else texts
+    # Digits that no float holds, such as those of a code of twenty, stay as they are written.
+    return texts.cast(pl.Float64) if all(map(_is_float, texts.drop_nulls().unique())) else texts
+
+
+def _is_float(written: str) -> bool:
+    """Whether a float has all digits of a number."""
+    number = Decimal(written)
+    n_digits = max(1, len("".join(map(str, number.as_tuple().digits)).strip("0")))
+    return n_digits <= FLOAT_DIGITS and Context(prec=n_digits).create_decimal(float(written)) == number
 
 
 def _is_lines(text: str) -> bool:
