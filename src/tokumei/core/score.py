@@ -69,3 +69,13 @@ class Score:
             if getattr(self, extra) is not None:
                 out[extra] = getattr(self, extra)
         return out | ({"inputs": dict(self.inputs)} if self.inputs else {})
+
+
+def most_within(share: float, n: int) -> int:
+    """Return how many of n are at most a share of them.
+
+    >>> most_within(0.29, 100), most_within(0.05, 39)
+    (29, 1)
+    """
+    # A share such as 0.29 is not exact in binary: 0.29 · 100 is 28.999…, and a hair must not cost one.
+    return math.floor(share * n + 1e-9)

@@ -5,7 +5,6 @@ Everything that is decided about a table is decided on these counts, in memory; 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import LISTED_FAULTS, Fault, InputError
+from tokumei.core.score import most_within
 from tokumei.core.text import counted
 from tokumei.engines.grouping import Codes, Grouping, Indices, count_rows, group_recoded_rows, group_rows
 
@@ -306,8 +306,12 @@ class ClassCounts:
 
     def most_left_out(self, share: float) -> int:
         """Return how many rows may be left out, so that no larger share of the rows, or of the people, loses any."""
-        # A share such as 0.1 is not exact in binary: a hair must not cost a record.
-        return math.floor(share * (self.n_rows if self.n_people is None else self.n_people) + 1e-9)
+        return most_within(share, self.n_rows if self.n_people is None else self.n_people)
+
+    def rows_by_size(self) -> list[tuple[int, int, int]]:
+        """Count rows by how many people, or rows, their class has, in powers of two: least, most, rows."""
+        power = np.frexp(self.people)[1] - 1
+        return [(2**p, 2 ** (p + 1) - 1, int(self.sizes[power == p].sum())) for p in np.unique(power).tolist()]
 
     def domain(self, column: str) -> pl.Series:
         """Return the distinct values of a column."""

@@ -5,7 +5,6 @@ Such values are refused, left out with their rows, or hidden.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -13,7 +12,7 @@ from typing import Any, Literal
 import polars as pl
 
 from tokumei.core.errors import LISTED_FAULTS, CannotAnonymize, FaultList, InputError, NotAllowed
-from tokumei.core.score import Score
+from tokumei.core.score import Score, most_within
 from tokumei.core.text import Text, counted
 from tokumei.data.files.csv import check_has_columns
 from tokumei.data.frames import as_frame
@@ -206,7 +205,7 @@ class _Limit:
     def check(self, n_unseen: int, n_failing: int) -> None:
         """Raise if more would be left out."""
         n = n_unseen + n_failing
-        if n <= math.floor(self.share * self.n_people + 1e-9):
+        if n <= most_within(self.share, self.n_people):
             return
         if n_unseen:
             form = (

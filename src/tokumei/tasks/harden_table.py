@@ -17,7 +17,7 @@ from tokumei.attacks.registry import DisclosureAttack, ReleaseAttack
 from tokumei.attacks.threat_model import KnownMethod, ThreatModel
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
-from tokumei.core.score import Score
+from tokumei.core.score import Score, most_within
 from tokumei.core.text import Text
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.release import Recipe, Release
@@ -332,7 +332,7 @@ def _hardened(
         evidence,
         options.bound,
         options.moves,
-        int(options.suppress * table.n_rows + 1e-9),
+        most_within(options.suppress, table.n_rows),
         keeps_promise,
         float("inf") if options.minutes is None else options.started + 60 * options.minutes,
     )

@@ -17,7 +17,7 @@ import polars as pl
 from tokumei.attacks.threat_model import Published
 from tokumei.core.errors import FaultList, InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
-from tokumei.core.score import Score
+from tokumei.core.score import Score, most_within
 from tokumei.core.text import Text, counted, to_json
 from tokumei.data.files.formats import check_can_be_written, read_beside, write_file_or_folder
 from tokumei.data.files.outputs import guarded
@@ -26,7 +26,7 @@ from tokumei.data.files.strict import write_rows
 from tokumei.data.frames import as_frame, as_original
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
-from tokumei.data.table import Table
+from tokumei.data.table import Table, Unit
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_relation
 from tokumei.engines.engine import Relation
@@ -199,6 +199,11 @@ class KeptAnyway:
         return {"column": self.column, "why": to_json(self.why)}
 
 
+def alone_words(unit: Unit | None) -> str:
+    """Return what is said of values that single out: a row, or a person who may have several."""
+    return ROWS_ALONE if unit is None else ONE_PERSONS
+
+
 def refuse_singling(
     found: Sequence[ColumnUniqueness],
     name: str,
@@ -324,8 +329,7 @@ class TableRelease(Result):
         """Number of rows that could have been left out: each may be another person's, where people have several."""
         found = self.facts
         n = found["people"] + found["people_left_out"] if "unit" in found else found["rows"] + self.n_suppressed
-        # A share such as 0.1 is not exact in binary: a hair must not cost a row.
-        return int(found.get("may_suppress", 0) * n + 1e-9)
+        return most_within(found.get("may_suppress", 0), n)
 
     @property
     def levels(self) -> dict[str, int] | None:

@@ -26,7 +26,7 @@ from tokumei.contest.custom.settings import Settings
 from tokumei.contest.edition import GuessScore, Measure, Rule
 from tokumei.contest.measures import BASELINE, INTERVAL, ROWS_FOUND
 from tokumei.core.errors import InputError, nearest
-from tokumei.core.score import Score
+from tokumei.core.score import Score, most_within
 from tokumei.core.seeds import generator
 from tokumei.core.text import Text, choice_of
 from tokumei.data.files.csv import write_csv
@@ -208,7 +208,7 @@ def _swap(settings: Settings, original: pl.DataFrame, seed: int) -> pl.DataFrame
 def _delete(settings: Settings, original: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Delete three rows of ten, or as many as the rules allow."""
     share = min(DELETED_SHARE, 1 - settings.checks.least_kept)
-    n_deleted = min(int(share * original.height + 1e-9), original.height - 1)
+    n_deleted = min(most_within(share, original.height), original.height - 1)
     is_deleted = np.zeros(original.height, bool)
     is_deleted[generator(seed, "delete").permutation(original.height)[:n_deleted]] = True
     return original.with_columns(pl.when(~pl.Series(is_deleted)).then(pl.all()))

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
+from tokumei.core.score import most_within
 from tokumei.core.seeds import key_of
 from tokumei.core.text import Text, counted
 from tokumei.data.history import History
@@ -62,7 +63,7 @@ class Delete(StepAnywhere):
         [key] = self.chance_keys(seed)
         drawn = rows.with_chance(key)
         # A hair is added, since 0.29 · 100 is 28.999….
-        n_most = int(self.most * rows.n_rows + 1e-9)
+        n_most = most_within(self.most, rows.n_rows)
         n_left_out, n_gone = rows.n_rows - rows.n_kept, 0
         gone: Frame | None = None
         for rule, (candidates, orders, n_wanted) in enumerate(self._rules(rows, drawn)):

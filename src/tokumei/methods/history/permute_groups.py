@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError, PromiseBroken
+from tokumei.core.score import most_within
 from tokumei.core.seeds import generator
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
@@ -89,8 +90,7 @@ class PermuteGroups:
         """Find the groups that keep most rows under the bound."""
         customers, n_rows = rows_by_month(original)
         n = len(customers)
-        # A hair is added, since 0.29 · 100 is 28.999….
-        most_found, most_open = (math.floor(share * n + 1e-9) for share in (self.bound, self.most_open))
+        most_found, most_open = (most_within(share, n) for share in (self.bound, self.most_open))
         labels = group_like_months(n_rows, most_found=most_found, smallest=self.smallest, most_open=most_open)
         return Groups(customers, n_rows, labels)
 
