@@ -18,6 +18,10 @@ import tokumei as tk
 from tokumei.engines.class_counts import PERSON
 from tokumei.engines.count import count_classes
 from tokumei.methods.registry import TABLE_ANONYMIZERS, LocalRecoder, Perturber, TableSearch
+from tokumei.tasks import measure_table
+from tokumei.tasks.dossier import report_table
+from tokumei.tasks.request import ReleaseRequest, Requirements
+from tokumei.tasks.write_table import anonymize_to_files, write_table_on_engine
 
 KNOWN = ["age", "zip", "sex"]
 GROUPING = [
@@ -115,9 +119,6 @@ def test_distributions_count_each_value_of_a_person_once() -> None:
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_people_are_counted_on_engines_alike(method: str, suffix: str, tmp_path: Path) -> None:
     pytest.importorskip("ibis")
-    from tokumei.tasks.request import ReleaseRequest
-    from tokumei.tasks.write_table import write_table_on_engine
-
     frame, file = visits(5, 400, 90), tmp_path / f"visits.{suffix}"
     (frame.write_csv if suffix == "csv" else frame.write_parquet)(file)
     asked = ReleaseRequest(k=4, l_diversity={"ill": 2}, person="pid", method=method, suppress=0.05)
@@ -143,6 +144,24 @@ def test_counts_over_people_roll_up_as_they_are_counted_anew() -> None:
         mine, theirs = rolled.histograms[name].of_values, anew.histograms[name].of_values
         assert mine.class_of.tolist() == theirs.class_of.tolist()
         assert mine.counts.tolist() == theirs.counts.tolist()
+
+
+def test_rows_by_the_people_of_their_class() -> None:
+    """Three rows of one person, and three of two people, are six rows: three in a class of one."""
+    frame = pl.DataFrame({"who": ["a", "a", "a", "b", "c", "c"], "zip": ["1"] * 3 + ["2"] * 3})
+    counts = count_classes(frame, ["zip"], person="who")
+    assert counts.rows_by_size() == [(1, 1, 3), (2, 3, 3)]
+    assert count_classes(frame, ["zip"]).rows_by_size() == [(2, 3, 6)]
+    told = measure_table.profile(tk.Table(frame, ["zip"], person="who"), frame.drop("who"), pl.Series(range(6)))
+    assert told["class_sizes"] == {"before": {"1": 3, "2-3": 3}, "after": {"1": 3, "2-3": 3}}
+    assert [one["class"] for one in told["riskiest"]] == [1, 1, 1, 2, 2, 2]
+
+
+def test_a_report_counts_the_people_of_its_original() -> None:
+    frame = visits(3)
+    made = tk.anonymize(frame, KNOWN, k=3, person="pid", suppress=0.1)
+    told = report_table(tk.Table(frame, KNOWN), made.frame, rows=made.rows, asked=Requirements(k=3, person="pid"))
+    assert (told.dossier["results"]["after"]["k"], told.dossier["results"]["after"]["unit"]) == (made.k, "people")
 
 
 def test_households_hide_the_people_in_them() -> None:
@@ -211,9 +230,14 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     with pytest.raises(tk.errors.InputError, match="one role a column"):
         tk.anonymize(frame, KNOWN, k=2, person="age")
     with pytest.raises(tk.errors.InputError, match="would link all rows"):
-        tk.anonymize(frame, KNOWN, k=2, person="pid", keep=["pid"], keep_anyway=True)
-    with pytest.raises(tk.errors.InputError, match="'pid'"):
+        tk.anonymize(frame, KNOWN, k=2, person="pid", keep=["pid"])
+    with pytest.raises(tk.errors.InputError, match="as a person: 'pid'"):
         tk.anonymize(frame, KNOWN, k=2, person="pidd")
+    frame.write_csv(tmp_path / "visits.csv")
+    with pytest.raises(tk.errors.InputError, match="as a person: 'pid'"):
+        anonymize_to_files(
+            str(tmp_path / "visits.csv"), KNOWN, {"out": tmp_path / "out.csv"}, ReleaseRequest(k=2, person="pidd")
+        )
     with pytest.raises(tk.errors.InputError, match="checked"):
         tk.anonymize(frame, KNOWN, k=2, person="pid", method="mondrian", cuts="safe")
     with pytest.raises(tk.errors.InputError, match="every row is somebody else"):

@@ -47,7 +47,7 @@ def test_streamed_release_is_the_one_made_in_memory(
     PEOPLE.write_parquet(tmp_path / "people.parquet")
     here = run(tmp_path, "here", capsys, *more)
     monkeypatch.setattr(write_table, "MOST_CELLS", 5)
-    monkeypatch.setattr(write_table, "table_of_file", lambda *_: pytest.fail("the file was read into memory"))
+    monkeypatch.setattr(write_table, "_table_of_file", lambda *_: pytest.fail("the file was read into memory"))
     there = run(tmp_path, "there", capsys, *more)
     varying = ("seconds", "out", "recipe", "seed")
     assert {name: value for name, value in there.items() if name not in varying} == {

@@ -15,7 +15,6 @@ import polars as pl
 
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.registry import part_name, part_options
-from tokumei.core.text import Text
 from tokumei.data.frames import written
 from tokumei.data.release import Recipe, Release
 from tokumei.data.table import Role, Unit
@@ -100,15 +99,20 @@ def with_whose(release: Release, original: pl.DataFrame, goal: Goal) -> pl.DataF
     return release.frame.with_columns(original[goal.person].gather(release.rows))
 
 
+def check_not_whose(unit: Unit | None, columns: Iterable[str]) -> None:
+    """Refuse to release the column that tells whose a row is."""
+    if unit is not None and unit.column in columns:
+        expected = "a release without the column that tells whose a row is: it would link all rows of one"
+        raise InputError.of(expected, column=unit.column)
+
+
 def released_columns(
     names: Sequence[str] | None, quasi_identifiers: Iterable[str], goal: Goal, keep: Sequence[str]
 ) -> list[str]:
     """Return the columns to release, in the order of the original where that is known."""
     quasi_identifiers = list(quasi_identifiers)
     wanted = list(dict.fromkeys([*quasi_identifiers, *goal.sensitive, *keep]))
-    if goal.unit is not None and goal.unit.column in wanted:
-        expected = Text("a release without the column that tells whose a row is: it would link all rows of one")
-        raise InputError.of(expected, column=goal.unit.column)
+    check_not_whose(goal.unit, wanted)
     for column in keep:
         if column in quasi_identifiers:
             raise InputError.of("a column that is not a quasi-identifier", option="keep", value=column)

@@ -42,7 +42,7 @@ from tokumei.methods.tables import Generalization, generalize_rows
 from tokumei.tasks.goal import Known, Trees, check_is_possible, goal_of, method_of, trees_of
 from tokumei.tasks.preparing import given_hierarchies, prepare_again
 from tokumei.tasks.request import ReleaseRequest
-from tokumei.tasks.table_release import ONE_PERSONS, ROWS_ALONE, TableRelease, check_kept, not_released
+from tokumei.tasks.table_release import TableRelease, alone_words, check_kept, not_released
 
 
 def anonymize_table(table: Table, request: ReleaseRequest) -> TableRelease:
@@ -60,7 +60,7 @@ def anonymize_table(table: Table, request: ReleaseRequest) -> TableRelease:
         check_column(column, table.frame.columns, "a column to keep", table.name)
     check_single(table.frame.schema, asked.keep, table.name)
     unchanged = [*asked.keep, *(name for name in table.sensitive if name not in goal.sensitive)]
-    what = ROWS_ALONE if goal.unit is None else ONE_PERSONS
+    what = alone_words(goal.unit)
     guarded = asked.guarded(unchanged)
     anyway = check_kept(table.frame.lazy(), unchanged, table.name, person=goal.person, guarded=guarded, what=what)
     released = list(dict.fromkeys(unchanged))

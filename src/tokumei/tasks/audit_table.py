@@ -252,7 +252,7 @@ def _listed(given: Any) -> list[Any]:
     return list(given) if isinstance(given, (list, tuple)) else [given]
 
 
-def released_rows(original: Table, frame: pl.DataFrame, rows: pl.Series | None, name: str) -> Table:
+def in_roles_of(original: Table, frame: pl.DataFrame, rows: pl.Series | None, name: str) -> Table:
     """Return released rows in the roles of their original, beside the column that tells whose they are, if one does.
 
     rows: the row of the original that each was, counted from 0.
@@ -269,7 +269,7 @@ def released_table(release: TableRelease) -> Table:
     original = release.original
     if original is None:
         raise InputError.of("a release that is in this process")
-    table = released_rows(original, release.table, release.rows, "release")
+    table = in_roles_of(original, release.table, release.rows, "release")
     table.kind = release.frame_kind
     return table
 
@@ -280,18 +280,10 @@ def class_size_figure(counts: ClassCounts) -> Drawing | None:
 
     if not counts.n_rows:
         return None
-    grouped = rows_by_class_size(counts)
+    grouped = counts.rows_by_size()
     labels = [f"{low:,}" if low == high else f"{low:,} to {high:,}" for low, high, _ in grouped]
     points = pl.DataFrame({"class size": labels, "rows": [n for _, _, n in grouped]})
     return Drawing(bar_figure(points, x="rows", y="class size", x_title="rows in classes of that size"))
-
-
-def rows_by_class_size(counts: ClassCounts) -> list[tuple[int, int, int]]:
-    """Count rows by the size of their class in powers of two: least size, greatest size, rows."""
-    sizes = pl.DataFrame({"size": counts.people})
-    power = (pl.col("size").log(2) + 1e-9).floor().cast(pl.Int64)
-    grouped = sizes.group_by(power.alias("power")).agg(pl.col("size").sum().alias("rows")).sort("power")
-    return [(2**p, 2 ** (p + 1) - 1, n) for p, n in grouped.iter_rows()]
 
 
 def _checked(requirement: Requirement, counts: ClassCounts) -> dict[str, Any]:

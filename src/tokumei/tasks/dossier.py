@@ -34,7 +34,7 @@ from tokumei.reports.dossier_pages import table_document
 from tokumei.reports.history_dossier import history_document
 from tokumei.reports.page import Document
 from tokumei.tasks.attack_table import ANYBODY, attack_table
-from tokumei.tasks.audit_table import NOTHING, audit_table, released_rows
+from tokumei.tasks.audit_table import NOTHING, audit_table, in_roles_of
 from tokumei.tasks.measure_table import measure_table, profile
 from tokumei.tasks.request import Requirements
 from tokumei.tasks.run_steps import file_hash, without_times
@@ -174,12 +174,13 @@ def report_table(
     asked: what it must hold, as for `tk.audit`.
     """
     started = time.perf_counter()
+    original = original.of_unit(asked.unit)
     given = published(original, release, rows, in_order=in_order, reading=reading)
     frame = given.table.frame
     both = {"rows": rows, "in_order": in_order, "hierarchies": hierarchies, "reading": reading}
     facts = getattr(release, "facts", {})
     trees = hierarchies if asked.t_closeness else None
-    released = released_rows(original, frame, given.rows, given.table.name)
+    released = in_roles_of(original, frame, given.rows, given.table.name)
     after = without_times(audit_table(released, asked, original=original, hierarchies=trees).to_dict())
     after["requirements"] += [
         {"requirement": name, "value": score.value, "holds": True}

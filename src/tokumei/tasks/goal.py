@@ -21,7 +21,7 @@ from tokumei.hierarchies.leaves import are_numbers
 from tokumei.measures.losses import LOSSES, Loss
 from tokumei.measures.requirement import SAFETY, Requirement, sees_whole_release
 from tokumei.measures.safety.risks import preset
-from tokumei.methods.recipes import Goal
+from tokumei.methods.recipes import Goal, check_not_whose
 from tokumei.methods.registry import TABLE_ANONYMIZERS, LocalRecoder, Perturber, TableAnonymizer, TableSearch
 from tokumei.tasks.preparing import (
     Values,
@@ -213,7 +213,7 @@ def usual_suppression(kind: type[TableAnonymizer]) -> float:
     return DEFAULT_SUPPRESS if is_whole else 0.0
 
 
-def _unit_of(known: Known, asked: Requirements) -> Unit | None:
+def _unit_of(known: Known, asked: ReleaseRequest) -> Unit | None:
     """Return who is protected; the column that tells it has no other role."""
     unit = asked.unit
     if unit is not None:
@@ -223,6 +223,7 @@ def _unit_of(known: Known, asked: Requirements) -> Unit | None:
             if unit.column in columns:
                 expected = Text("one role a column, not {first} and {second}", first=role, second=unit.role)
                 raise InputError.of(expected, file=known.name, column=unit.column)
+    check_not_whose(unit, asked.keep)
     return unit
 
 

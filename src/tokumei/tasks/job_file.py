@@ -158,19 +158,19 @@ class Job:
     def request(self, method: str, options: Mapping[str, Any], seed: int) -> ReleaseRequest:
         """Return what is asked of the release of a table by one of the methods."""
         output = {name: getattr(self, name) for name in IN_OUTPUT}
-        output |= {"person": self.column_with(Role.PERSON), "household": self.column_with(Role.HOUSEHOLD)}
-        return ReleaseRequest(**self.requirements, **output, method=method, options=options, seed=seed)
+        return ReleaseRequest(**self.requirements, **self.whose, **output, method=method, options=options, seed=seed)
 
-    def column_with(self, role: str) -> str | None:
-        """Return the one column of a role, if any."""
-        return next(iter(self.columns_with(role)), None)
+    @property
+    def whose(self) -> dict[str, str | None]:
+        """The columns that tell whose a row is, and whose household it is of, as a request names them."""
+        return {role.value: next(iter(self.columns_with(role)), None) for role in (Role.PERSON, Role.HOUSEHOLD)}
 
     def promised(self) -> Requirements:
         """Return what every class of the release must hold, but for what is counted in a population without labels."""
         fields = [*request_fields(Requirements), *role_fields(Requirements)]
         own = {one.name for one in fields} - {"population", *OF_POPULATION}
-        whose = {"person": self.column_with(Role.PERSON), "household": self.column_with(Role.HOUSEHOLD)}
-        return Requirements(**{name: value for name, value in {**self.requirements, **whose}.items() if name in own})
+        asked = {**self.requirements, **self.whose}
+        return Requirements(**{name: value for name, value in asked.items() if name in own})
 
 
 def _job(where: Where, found: Mapping[str, Any], folder: Path) -> Job:
@@ -439,8 +439,7 @@ def table_of(job: Job, frame: pl.DataFrame | None = None) -> tuple[Table, dict[s
     frame = prepare(frame, job.preparations, job.file.name)
     frame = frame.select(name for name in frame.columns if name in used)
     qi, sensitive = job.columns_with("quasi-identifier"), job.columns_with("sensitive")
-    whose: dict[str, Any] = {role: job.column_with(role) for role in (Role.PERSON, Role.HOUSEHOLD)}
-    table = Table(frame, qi, sensitive, **whose, name=job.file.name)
+    table = Table(frame, qi, sensitive, **job.whose, name=job.file.name)
     made = {name: _hierarchy(job, table, name) for name in dict.fromkeys([*qi, *job.hierarchies]) if name in used}
     table.hierarchies = {name: hierarchy for name, (hierarchy, _said) in made.items()}
     return table, {name: said for name, (_hierarchy, said) in made.items() if said}

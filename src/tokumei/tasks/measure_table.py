@@ -26,6 +26,8 @@ from tokumei.core.score import Score
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.data.table import Table, check_column
+from tokumei.engines.class_counts import ClassCounts
+from tokumei.engines.count import count_classes
 from tokumei.measures.registry import TABLE_UTILITIES, TableUtility
 from tokumei.measures.safety.class_sizes import population_uniques
 from tokumei.measures.table.generalized import CorrelationError
@@ -259,7 +261,9 @@ def profile(
     """
     unit = original.unit
     whose = None if unit is None else original.frame[unit.column]
-    theirs = None if whose is None or rows is None else whose.gather(rows)
+    known = [name for name in original.quasi_identifiers if name in released.columns]
+    before = _counts(original.frame, known, whose)
+    after = _counts(released, known, None if whose is None or rows is None else whose.gather(rows))
     return {
         "columns": {
             name: {"before": _commonest(original.frame[name]), "after": _commonest(released[name])}
@@ -268,10 +272,25 @@ def profile(
         },
         "released": released.height,
         "left_out": None if rows is None else _left_out(original, rows),
-        "riskiest": [] if rows is None else _riskiest(original, released, rows, theirs),
-        "class_sizes": _class_sizes(original, released, whose, theirs),
-        "population_uniques": population_size and _alone_among(original, released, population_size, whose, theirs),
+        "riskiest": [] if rows is None else _riskiest(released, rows, after),
+        "class_sizes": {"before": _rows_by_size(before), "after": _rows_by_size(after)},
+        "population_uniques": population_size
+        and {
+            "n": population_size,
+            "before": _alone_among(population_size, before),
+            "after": _alone_among(population_size, after),
+        },
     }
+
+
+def _counts(frame: pl.DataFrame, known: Sequence[str], whose: pl.Series | None) -> ClassCounts | None:
+    """Count the classes of known columns; None where there are no rows or columns."""
+    if not known or not frame.height:
+        return None
+    told = frame.select(known)
+    if whose is None:
+        return count_classes(told, known)
+    return count_classes(told.with_columns(whose.alias(WHOSE)), known, person=WHOSE)
 
 
 def _commonest(column: pl.Series) -> dict[str, Any]:
@@ -309,26 +328,13 @@ def _left_out(original: Table, rows: pl.Series) -> list[dict[str, Any]]:
     return pl.concat(found).sort(by, descending=[True, True, False], maintain_order=True).head(MOST_GROUPS).to_dicts()
 
 
-def _classes(frame: pl.DataFrame, known: Sequence[str], whose: pl.Series | None) -> pl.dataframe.group_by.GroupBy:
-    """Group rows by known columns, beside the column that tells whose they are, if any."""
-    told = frame.select(known)
-    return (told if whose is None else told.with_columns(whose.alias(WHOSE))).group_by(known)
-
-
-def _size(whose: pl.Series | None) -> pl.Expr:
-    """Return the size of a class: its rows, or the people whose rows they are."""
-    return (pl.len() if whose is None else pl.col(WHOSE).n_unique()).alias(SIZE)
-
-
-def _riskiest(
-    original: Table, released: pl.DataFrame, rows: pl.Series, whose: pl.Series | None
-) -> list[dict[str, Any]]:
+def _riskiest(released: pl.DataFrame, rows: pl.Series, counts: ClassCounts | None) -> list[dict[str, Any]]:
     """Return the rows whose class in the release is smallest, by their number in the original, counted from 1."""
-    known = [name for name in original.quasi_identifiers if name in released.columns]
-    if not known or not released.height:
+    if counts is None:
         return []
+    known = list(counts.columns)
     numbered = released.select(known).with_columns((rows + 1).alias(ROW))
-    sizes = _classes(released, known, whose).agg(_size(whose))
+    sizes = counts.values().with_columns(pl.Series(SIZE, counts.people))
     classes = numbered.group_by(known).agg(pl.col(ROW)).join(sizes, on=known, nulls_equal=True)
     # Of classes of one size the rows that come first, however many classes there are.
     sized = classes.filter(pl.col(SIZE) <= classes[SIZE].bottom_k(MOST_ROWS).max())
@@ -336,35 +342,13 @@ def _riskiest(
     return [{"row": row, "class": size, "risk": 1 / size} for size, row in least.iter_rows()]
 
 
-def _alone_among(
-    original: Table, released: pl.DataFrame, population: int, whose: pl.Series | None, theirs: pl.Series | None
-) -> dict[str, float | None]:
-    """Estimate how many of a population are alone by the columns of the original and of the release."""
-    known = [name for name in original.quasi_identifiers if name in released.columns]
-    found: dict[str, float | None] = {"n": population}
-    for side, frame, own in (("before", original.frame, whose), ("after", released, theirs)):
-        sizes = _classes(frame, known, own).agg(_size(own))[SIZE].to_list() if known else []
-        estimate = population_uniques(sizes, population)
-        found[side] = None if estimate is None else round(estimate)
-    return found
+def _alone_among(population: int, counts: ClassCounts | None) -> int | None:
+    """Estimate how many of a population are alone in their class."""
+    estimate = population_uniques([] if counts is None else counts.people.tolist(), population)
+    return None if estimate is None else round(estimate)
 
 
-def _class_sizes(
-    original: Table, released: pl.DataFrame, whose: pl.Series | None, theirs: pl.Series | None
-) -> dict[str, dict[str, int]]:
-    """Count rows by the size of their class before and after, in powers of two."""
-    known = [name for name in original.quasi_identifiers if name in released.columns]
-    return {"before": _sizes(original.frame, known, whose), "after": _sizes(released, known, theirs)}
-
-
-def _sizes(frame: pl.DataFrame, known: list[str], whose: pl.Series | None) -> dict[str, int]:
-    if not known or not frame.height:
-        return {}
-    found = _classes(frame, known, whose).agg(_size(whose), pl.len().alias(ROW))
-    power = (found[SIZE].log(2) + 1e-9).floor().cast(pl.Int64)
-    grouped = pl.DataFrame({"power": power, "n": found[ROW]}).group_by("power").agg(pl.col("n").sum()).sort("power")
-    return {_size_label(p): n for p, n in grouped.iter_rows()}
-
-
-def _size_label(power: int) -> str:
-    return "1" if power == 0 else f"{2**power}-{2 ** (power + 1) - 1}"
+def _rows_by_size(counts: ClassCounts | None) -> dict[str, int]:
+    """Return how many rows are in classes of each size."""
+    grouped = [] if counts is None else counts.rows_by_size()
+    return {f"{least}" if least == most else f"{least}-{most}": n for least, most, n in grouped}

@@ -35,7 +35,7 @@ from tokumei.tasks.anonymize_history import anonymize_history
 from tokumei.tasks.anonymize_table import anonymize_table
 from tokumei.tasks.attack_history import attack_history
 from tokumei.tasks.attack_table import ANYBODY, attack_release, attack_table, linking_column, method_of_recipe
-from tokumei.tasks.audit_table import audit_table, released_rows
+from tokumei.tasks.audit_table import audit_table, in_roles_of
 from tokumei.tasks.histories import HistoryRelease
 from tokumei.tasks.job_file import PIPELINE, Job, check_columns, table_of
 from tokumei.tasks.measure_history import measure_history
@@ -340,7 +340,7 @@ class TableWork:
         return found if several is None else {**found, "several_rows": to_json(several.words)}
 
     def _audit_after(self) -> dict[str, Any]:
-        released = released_rows(self.table, self.released, self.row_numbers, str(self.release.name))
+        released = in_roles_of(self.table, self.released, self.row_numbers, str(self.release.name))
         trees = self.table.hierarchies or {}
         known = {name: trees[name] for name in self.table.sensitive if name in trees}
         audited = audit_table(released, self.job.promised(), original=self.table, hierarchies=known or None)

@@ -23,7 +23,7 @@ from tokumei.core.text import Text
 from tokumei.data.files.formats import PARQUET, format_of, is_glob, scan_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import check_single
-from tokumei.data.table import Table, check_column
+from tokumei.data.table import IN_WORDS, Role, Table, check_column
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.connect import connect
 from tokumei.engines.count import TooManyClasses, count_along, most_classes
@@ -48,10 +48,9 @@ from tokumei.tasks.goal import (
 from tokumei.tasks.long_work import TablePlan, plan_table, resumable
 from tokumei.tasks.request import ReleaseRequest
 from tokumei.tasks.table_release import (
-    ONE_PERSONS,
-    ROWS_ALONE,
     KeptAnyway,
     TableRelease,
+    alone_words,
     refuse_singling,
     uniqueness_of,
     uniqueness_on,
@@ -82,7 +81,7 @@ def anonymize_to_files(
     # Which row of the file each released one was is known in memory alone, and so is an order that comes again.
     is_plain = "rows" not in drafts and request.seed is None and not request.reproducible
     if engine == "local" and not (is_plain and _streams(source, needed, reading, method)):
-        table, present = table_of_file(source, qi, needed[len(qi) :], reading, request.hierarchies, request.numeric)
+        table, present = _table_of_file(source, qi, request, reading)
         made = anonymize_table(table, request)
         if "rows" in drafts and made.rows is None:
             raise InputError.of(f"a method that releases rows of people, for the rows, not {part_name(method)}")
@@ -124,23 +123,26 @@ def _streams(source: str, needed: Sequence[str], reading: Reading, method: Table
     return n_rows * len(needed) > MOST_CELLS
 
 
-def table_of_file(
-    source: str,
-    qi: Sequence[str],
-    more: Sequence[str],
-    reading: Reading,
-    hierarchies: Any = None,
-    numeric: Sequence[str] | None = None,
+def _table_of_file(
+    source: str, qi: Sequence[str], request: ReleaseRequest, reading: Reading
 ) -> tuple[Table, list[str]]:
     """Read of a file the columns that a job needs, and none of the others; with the names of all."""
     rows = scan_frame(source, reading)
     present = rows.collect_schema().names()
-    for what, columns in (("a quasi-identifier", qi), ("a column of the job", more), ("numeric", numeric or ())):
+    needed = {
+        "a quasi-identifier": qi,
+        IN_WORDS[Role.PERSON]: [name for name in [request.person] if name],
+        IN_WORDS[Role.HOUSEHOLD]: [name for name in [request.household] if name],
+        "a sensitive column": request.sensitive_columns(),
+        "a column to keep": request.keep,
+        "numeric": request.numeric or (),
+    }
+    for what, columns in needed.items():
         for column in columns:
             check_column(column, present, what, source)
-    wanted = {*qi, *more, *(numeric or ())}
+    wanted = {name for columns in needed.values() for name in columns}
     frame = rows.select(name for name in present if name in wanted).collect()
-    return Table(frame, qi, hierarchies=hierarchies, numeric=numeric, name=source), present
+    return Table(frame, qi, hierarchies=request.hierarchies, numeric=request.numeric, name=source), present
 
 
 def write_table_on_engine(
@@ -233,7 +235,7 @@ def _write(
                 told = uniqueness_on(opened.open(source, reading), keep, person=goal.person)
         else:
             told = uniqueness_of(along, keep)
-        what = ROWS_ALONE if goal.unit is None else ONE_PERSONS
+        what = alone_words(goal.unit)
         anyway = refuse_singling(told, source, guarded=asked.guarded(keep), what=what)
     there = released_columns(known.columns, qi, goal, keep)
     if counts is None:

@@ -203,17 +203,18 @@ def _write_2016(history: History, path: Path | str) -> None:
     if n_deleted:
         said = "%s: %s has no deleted rows; they are left out (%s of %s), and the others no longer stand row for row"
         log.info(said, Path(path).name, CONTEST_2016, f"{n_deleted:,}", f"{history.n_rows:,}")
+    rows = history.kept
+    if rows["invoice"].drop_nulls().str.contains(NAMED_ANEW).all():
+        # Names that the release made up are too long for this form.
+        rows = rows.with_columns(invoice=_numbered(rows["invoice"]))
     contest = history_format(CONTEST_2016, "write_released_history")
-    contest.write_released_history(History(_with_short_invoices(history.kept), history.name), path)
+    contest.write_released_history(History(rows, history.name), path)
 
 
-def _with_short_invoices(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return rows whose invoices, if named anew, are numbers instead: in the order of their names, which is random."""
-    invoices = rows["invoice"]
-    if not invoices.drop_nulls().str.contains(NAMED_ANEW).all():
-        return rows
+def _numbered(invoices: pl.Series) -> pl.Series:
+    """Return numbers in place of names, in the order of the names, which is random."""
     number = invoices.rank("dense").cast(pl.String)
-    return rows.with_columns(invoice="B" + number.str.zfill(len(str(invoices.n_unique()))))
+    return "B" + number.str.zfill(len(str(invoices.n_unique())))
 
 
 def _write_2017(history: History, path: Path | str) -> None:

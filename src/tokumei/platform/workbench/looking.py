@@ -31,14 +31,7 @@ from tokumei.inspection.repeated_people import repeated_people
 from tokumei.platform.jobs.child import refusing
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.column_pictures import drawn_tree, find_history_columns, first_rows, histogram
-from tokumei.tasks.audit_table import (
-    attack_as_it_stands,
-    audit_table,
-    history_facts,
-    history_risk,
-    rows_by_class_size,
-    threat_models,
-)
+from tokumei.tasks.audit_table import attack_as_it_stands, audit_table, history_facts, history_risk, threat_models
 from tokumei.tasks.inspect_table import Inspection, inspect_columns
 from tokumei.tasks.job_file import Job, table_of
 from tokumei.tasks.job_writing import history_template, table_template
@@ -150,7 +143,7 @@ def _study_table(folder: Path, frame: pl.DataFrame | None) -> None:
     audited = audit_table(table)
     risk: dict[str, Any] = {
         "audit": audited.to_dict(),
-        "sizes": rows_by_class_size(audited.counts),
+        "sizes": audited.counts.rows_by_size(),
         "roles": dict(job.roles),
         "threat_models": threat_models(audited, population_size=job.population_size),
     }
