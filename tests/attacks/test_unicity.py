@@ -43,6 +43,16 @@ def test_who_has_fewer_points_than_somebody_else_is_never_singled_out() -> None:
     assert singled_out_from(points, drawn(a=(1, 2), b=(1,)), 3).to_list() == [2, 4]
 
 
+def test_who_has_fewer_points_counts_in_one_convention_alone() -> None:
+    """a and b have the items 1, 2 and 1, 3; c has 4 alone, and d has 1 alone, whom a and b hide."""
+    rows = {"customer": list("aabbcd"), "item": list("121341"), "date": ["2011-05-02"] * 6}
+    curve = unicity_curve(
+        History.of(rows | {"price": [1.0] * 6, "quantity": [1] * 6}), "item", n_points=3, draws=4, seed=1
+    )
+    # By two: a and b by 2 and 3, c by 4; not d. By as many as two: a and b, of two.
+    assert (curve.shares[1:], curve.n_enough, curve.shares_of_enough[1:]) == ((0.75, 0.75), (4, 2, 0), (1.0, None))
+
+
 def test_fast_way_agrees_with_looking_at_every_other_customer() -> None:
     rng = np.random.default_rng(4)
     for _ in range(20):

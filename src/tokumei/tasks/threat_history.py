@@ -35,6 +35,8 @@ from tokumei.tasks.histories import history_of, released_of
 
 # Marks of the literature: who knows four points singles out 90 % of the users of credit cards.
 SHOWN_AT = 4
+OF_ALL = "Customers singled out by so many purchases; who made fewer is known by all"
+OF_ENOUGH = "The same of those alone who made as many"
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,29 +50,49 @@ class Unicity(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return the curves as `tokumei knowledge --unicity --json` prints them."""
         curves = [
-            {"knows": one.knows, "singled_out": list(one.shares), "interval": [list(ends) for ends in one.intervals]}
+            {
+                "knows": one.knows,
+                "singled_out": list(one.shares),
+                "interval": [list(ends) for ends in one.intervals],
+                "customers_with_as_many": list(one.n_enough),
+                "singled_out_with_as_many": list(one.shares_of_enough),
+            }
             for one in self.curves
         ]
         return {**self.facts, "curves": curves, "left_out": dict(self.left_out)}
 
     def sections(self) -> Sequence[Section]:
         """Return the shares by number of points, with the interval at four."""
-        n = len(self.curves[0].shares) if self.curves else 0
+        n = len(self.curves[0].shares)
         at = min(SHOWN_AT, n) - 1
         rows = [[one.knows, *one.shares, one.intervals[at]] for one in self.curves]
         heads = ["known of each purchase", *map(str, range(1, n + 1)), f"95 % interval at {at + 1}"]
-        said: list[Section] = [Facts(self.facts), Rows(heads, rows, "Customers singled out by so many purchases")]
+        said: list[Section] = [Facts(self.facts), Rows(heads, rows, OF_ALL), self._of_enough()]
         if self.left_out:
             said.append(Rows(["left out", "because"], [list(pair) for pair in self.left_out.items()]))
         return said
+
+    def _of_enough(self) -> Rows:
+        """Return the shares of those who made as many purchases, and how many of them the last share is of."""
+        n = len(self.curves[0].shares)
+        rows = [[one.knows, *one.shares_of_enough, one.n_enough[-1]] for one in self.curves]
+        return Rows(["known of each purchase", *map(str, range(1, n + 1)), f"customers at {n}"], rows, OF_ENOUGH)
 
     def to_frame(self) -> Any:
         """Return a row for each curve and number of points."""
         return pl.DataFrame(
             [
-                {"knows": one.knows, "points": p, "singled_out": share, "from": ends[0], "to": ends[1]}
+                {
+                    "knows": one.knows,
+                    "points": p,
+                    "singled_out": one.shares[p - 1],
+                    "from": one.intervals[p - 1][0],
+                    "to": one.intervals[p - 1][1],
+                    "singled_out_with_as_many": one.shares_of_enough[p - 1],
+                    "customers_with_as_many": one.n_enough[p - 1],
+                }
                 for one in self.curves
-                for p, (share, ends) in enumerate(zip(one.shares, one.intervals, strict=True), 1)
+                for p in range(1, len(one.shares) + 1)
             ]
         )
 
@@ -99,6 +121,8 @@ class Unicity(Result):
         page.figure(self.figure().svg, "Share of customers singled out, by how exactly a purchase is known.")
         rows = [[one.knows, *(float(share) for share in one.shares)] for one in self.curves]
         page.table(["known of each purchase", *map(str, range(1, len(rows[0])))], rows, "The same in figures.")
+        enough = self._of_enough()
+        page.table(enough.columns, enough.rows, OF_ENOUGH)
         return page
 
     def __repr__(self) -> str:

@@ -2,8 +2,8 @@
 
 **A few purchases.** After de Montjoye et al. (2013, 2015): p points are drawn from what a customer bought, and the
 customer is singled out if nobody else has them all. A point is a purchase as far as it is known, such as its day and
-its item. Points of one draw follow each other, so that who is singled out by p of them is by p + 1. Who has fewer
-points is known by all.
+its item. Points of one draw follow each other, so that who is singled out by p of them is by p + 1. Customers who
+have fewer than p points are either known by all that they have, or left out.
 
 **Ranges and sets** of a generalized history give away by where they end and what they list. **A basket** tells somebody
 who knows some of its rows what the others are.
@@ -49,11 +49,17 @@ EXACTNESS: Mapping[str, tuple[tuple[pl.Expr, ...], tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class Curve:
-    """The share of customers singled out by 1, 2, … points, with 95 % intervals; customers are the trials."""
+    """The share of customers singled out by 1, 2, … points, with 95 % intervals; customers are the trials.
+
+    shares: of all customers; who has fewer points is known by all of them.
+    shares_of_enough: of the customers who have so many points, `n_enough` of them; None where nobody has.
+    """
 
     knows: str
     shares: tuple[float, ...]
     intervals: tuple[tuple[float, float], ...]
+    n_enough: tuple[int, ...]
+    shares_of_enough: tuple[float | None, ...]
 
 
 def points_of(history: History, knows: str) -> pl.DataFrame:
@@ -99,15 +105,24 @@ def singled_out_from(points: pl.DataFrame, drawn: pl.DataFrame, n_points: int) -
 
 
 def unicity_curve(history: History, knows: str, *, n_points: int, draws: int, seed: int) -> Curve:
-    """Draw points of every customer several times, and give the mean share singled out by each number of points."""
+    """Draw points of every customer several times; return the mean share singled out by each number of points."""
     points = points_of(history, knows)
-    n = max(1, points["customer"].n_unique())
-    counts = np.zeros(n_points)
+    n_of_each = points.group_by("customer").len().sort("customer")["len"].to_numpy()
+    n, numbers = max(1, len(n_of_each)), range(1, n_points + 1)
+    is_enough = [n_of_each >= p for p in numbers]
+    counts, of_enough = np.zeros(n_points), np.zeros(n_points)
     for number in range(draws):
         since = singled_out_from(points, draw_points(points, n_points, seed=seed + number), n_points).to_numpy()
-        counts += np.array([(since <= p).sum() for p in range(1, n_points + 1)])
-    means = counts / draws
-    return Curve(knows, tuple((means / n).tolist()), tuple(wilson_interval(round(one), n) for one in means))
+        counts += np.array([(since <= p).sum() for p in numbers])
+        of_enough += np.array([(since[enough] <= p).sum() for p, enough in zip(numbers, is_enough, strict=True)])
+    means, n_enough = counts / draws, tuple(int(one.sum()) for one in is_enough)
+    return Curve(
+        knows,
+        tuple((means / n).tolist()),
+        tuple(wilson_interval(round(one), n) for one in means),
+        n_enough,
+        tuple(found / draws / who if who else None for found, who in zip(of_enough.tolist(), n_enough, strict=True)),
+    )
 
 
 # Comparing a line with all purchases takes a millisecond for 100,000 of them.
