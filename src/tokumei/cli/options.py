@@ -177,7 +177,8 @@ Columns = Annotated[
         "--columns",
         metavar="ROLE=NAME,…",
         panel=PANEL,
-        help=f"Which column is the {', '.join(ROLES)}, as in customer=household_id; nothing after = if there is none.",
+        help=f"Which column is the {', '.join(ROLES)}, as in customer=household_id; nothing after = if there is none. "
+        "item=lat+lon@0.01 makes cells of a grid of coordinates.",
     ),
 ]
 DateFormat = Annotated[
@@ -186,7 +187,8 @@ DateFormat = Annotated[
         "--date-format",
         metavar="FORMAT",
         panel=PANEL,
-        help="How dates are written, as in %m/%d/%Y; year first, with or without a time, is found.",
+        help="How dates are written, as in %m/%d/%Y; %s and %Q are seconds and milliseconds since 1970. Year first, "
+        "with or without a time, is found.",
     ),
 ]
 Format = Annotated[

@@ -5,7 +5,8 @@ Nothing is lost on the way: a cell that cannot be read, and one that is empty in
 Dates and times come as text in the usual ways or a declared one, as numbers or date-times. Only ways that cannot be
 mistaken are found by looking: the year comes first. `12/01/2010` is the first of December to some and the twelfth of
 January to others, so that it needs a declared format. Amounts come as people write them: $48,123, 1,200円 or
-25.123,45 €, which no program takes for numbers.
+25.123,45 €, which no program takes for numbers. Places come as names, or as coordinates, which are put into the cells
+of a grid: `item=lat+lon@0.01` names the two columns and the side of a cell.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 import polars as pl
 
@@ -34,6 +36,9 @@ DATES = "a real date as 2010-12-31, 2010/12/31 or 20101231, with or without a ti
 # What those usually mean who write otherwise; some fit each other's dates, so that none is taken without a word.
 DAYS_USED = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y")
 NAMED_DAYS_USED = ("%d %b %Y", "%d-%b-%Y", "%b %d, %Y", "%d %B %Y", "%B %d, %Y")
+# Moments since the beginning of 1970, by how many of them make a second: as d3 and the shell name them.
+SINCE_1970 = {"%s": 1, "%Q": 1_000}
+DIGITS_SINCE_1970 = {"%s": r"[0-9]{9,10}", "%Q": r"[0-9]{12,13}"}
 CLOCKS_USED = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 FEW_TRIED = 100
 TIMES = "a real time as 9:05 or 09:05:30"
@@ -79,6 +84,10 @@ def dates_expected(cells: pl.Series, date_format: str | None = None) -> str:
         return f"a real date as --date-format '{date_format}' says{also}"
     text = _whole_as_text(cells).drop_nulls().unique()
     ways = [day + clock for day in (*DAYS_USED, *NAMED_DAYS_USED) for clock in CLOCKS_USED]
+    numbers = [form for form, digits in DIGITS_SINCE_1970.items() if text.str.contains(f"^{digits}$").all()]
+    if numbers and len(text):
+        what = "seconds" if SINCE_1970[numbers[0]] == 1 else "milliseconds"
+        return f"{DATES}; all are read by --date-format '{numbers[0]}' as {what} since 1970"
     # Some cells rule most ways out, before all are read by those that are left.
     for tried in (text.head(FEW_TRIED), text):
         ways = [way for way in ways if not _declared(tried, way).is_bad.any()]
@@ -105,7 +114,10 @@ def read_times(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
 def _declared(text: pl.Series, date_format: str) -> Moments:
     has_clock = any(mark in date_format for mark in CLOCK_MARKS)
     try:
-        if has_clock:
+        if date_format in SINCE_1970:
+            found = pl.from_epoch(text.cast(pl.Int64, strict=False) * (1_000 // SINCE_1970[date_format]), "ms")
+            date, time = found.dt.date(), _unless_midnight(found.dt.time())
+        elif has_clock:
             found = text.str.to_datetime(date_format, strict=False).dt.replace_time_zone(None)
             date, time = found.dt.date(), _unless_midnight(found.dt.time())
         else:
@@ -207,6 +219,51 @@ log = logging.getLogger("tokumei.notes")
 
 
 @dataclass(frozen=True)
+class Grid:
+    """A grid of places, whose cells are squares of so many units of two columns of coordinates."""
+
+    columns: tuple[str, str]
+    side: Decimal
+
+    @classmethod
+    def of(cls, written: str) -> Grid | None:
+        """Read what is written as lat+lon@0.01; None if it is no grid.
+
+        >>> Grid.of("lat+lon@0.01"), Grid.of("item")
+        (Grid(columns=('lat', 'lon'), side=Decimal('0.01')), None)
+        """
+        found = GRID.fullmatch(written)
+        side = Decimal(found["side"]) if found else Decimal(0)
+        return cls((found["first"], found["second"]), side) if found and side else None
+
+    def cells(self, coordinates: Sequence[pl.Series]) -> pl.Series:
+        """Return the cell of each place, named by its corner of least coordinates; missing where one of these is."""
+        n_decimals = max(0, -int(self.side.as_tuple().exponent))
+        unit = 10**n_decimals
+        side = int(self.side * unit)
+        corners = []
+        for numbers in coordinates:
+            # A hair is added, since 0.29 / 0.01 is 28.999….
+            corner = (numbers * unit / side + 1e-9).floor().cast(pl.Int64) * side
+            size = corner.abs()
+            parts = pl.DataFrame({"sign": corner < 0, "whole": size // unit, "rest": size % unit})
+            decimals = pl.format(".{}", pl.col("rest").cast(pl.String).str.zfill(n_decimals))
+            text = pl.format(
+                "{}{}{}",
+                pl.when("sign").then(pl.lit("-")).otherwise(pl.lit("")),
+                pl.col("whole"),
+                decimals if n_decimals else pl.lit(""),
+            )
+            corners.append(parts.select(text).to_series())
+        return pl.DataFrame({"first": corners[0], "second": corners[1]}).select(
+            pl.concat_str("first", "second", separator=" ")
+        )["first"]
+
+
+GRID = re.compile(r"(?P<first>.+)\+(?P<second>.+)@(?P<side>[0-9]*\.?[0-9]+)")
+
+
+@dataclass(frozen=True)
 class Source:
     """Where a frame came from: what to call it, and the line on which each of its rows stood."""
 
@@ -230,6 +287,8 @@ def read_columns_of_history(
     """
     found = find_columns(frame.columns, columns, source.name, carried)
     faults = FaultList(source.name)
+    left_out = left_over(frame.columns, columns, carried)
+    frame = _with_cells(frame, found, source, faults)
     read: dict[str, pl.Series] = {}
     for role, name in found.items():
         cells = _without_empty_text(frame[name])
@@ -264,11 +323,38 @@ def read_columns_of_history(
     if "quantity" in read:
         read["quantity"] = as_quantity(read["quantity"])
     absent = {role: nothing(role, kind, frame.height) for role, kind in SCHEMA.items() if role not in read}
-    left_out = left_over(frame.columns, columns, carried)
     if left_out:
         names = (source.name, ", ".join(left_out), ", ".join(absent) or "nothing")
         log.info("%s: left out %s (--carry keeps them in a release); absent: %s", *names)
     return pl.DataFrame({role: (read | absent)[role].alias(role) for role in SCHEMA})
+
+
+def _with_cells(frame: pl.DataFrame, found: Mapping[str, str], source: Source, faults: FaultList) -> pl.DataFrame:
+    """Return the frame with a column for the items that are cells of a grid, if they are."""
+    grid = grid_of(found, frame.columns)
+    if grid is None:
+        return frame
+    coordinates = []
+    for name in grid.columns:
+        cells = _without_empty_text(frame[name])
+        numbers, is_bad = _as_numbers(cells)
+        _add(faults, source, cells, is_bad, "a coordinate, as 39.9042")
+        coordinates.append(numbers)
+    faults.raise_if_any()
+    return frame.with_columns(grid.cells(coordinates).alias(found["item"]))
+
+
+def grid_of(found: Mapping[str, str], names: Sequence[str]) -> Grid | None:
+    """Return the grid whose cells the items are; None where they are a column of the file."""
+    item = found.get("item", "")
+    return None if item in names else Grid.of(item)
+
+
+def columns_read(found: Mapping[str, str], names: Sequence[str]) -> list[str]:
+    """Return the columns of a file that its history is read from."""
+    grid = grid_of(found, names)
+    own = [name for role, name in found.items() if grid is None or role != "item"]
+    return list(dict.fromkeys([*own, *(() if grid is None else grid.columns)]))
 
 
 def nothing(name: str, kind: pl.DataType, n_rows: int) -> pl.Series:
@@ -281,7 +367,9 @@ def find_columns(
 ) -> dict[str, str]:
     """Match the columns of a file to roles: as declared, else by their own names."""
     faults = FaultList(file)
-    for role, name in columns.items():
+    grid = grid_of(columns, names)
+    wanted = [(role, name) for role, name in columns.items() if grid is None or role != "item"]
+    for role, name in [*wanted, *(("item", name) for name in (() if grid is None else grid.columns))]:
         if name and name not in names:
             near = nearest(name, names)
             expected = f"a column of the file{f', such as {near}' if near else ': ' + ', '.join(names)}"
@@ -291,7 +379,7 @@ def find_columns(
             near = nearest(name, names)
             expected = f"a column of the file{f', such as {near}' if near else ': ' + ', '.join(names)}"
             raise InputError.of(expected, file=file, option="--carry", value=name)
-        if name in SCHEMA or name in columns.values():
+        if name in SCHEMA or name in columns_read(columns, names):
             raise InputError.of("a column that is none of the history's own", option="--carry", value=name)
     faults.raise_if_any()
     taken = set(columns.values())
@@ -307,7 +395,7 @@ def find_columns(
 
 def left_over(names: Sequence[str], columns: Mapping[str, str], carried: Sequence[str]) -> list[str]:
     """Return the columns of a file that are none of the history's and not carried, either."""
-    used = {*(columns.get(role, role) for role in SCHEMA), *carried}
+    used = {*columns_read({role: columns.get(role, role) for role in SCHEMA}, names), *carried}
     return [name for name in names if name not in used]
 
 

@@ -34,6 +34,7 @@ from tokumei.data.history_columns import (
     EXPECTED,
     SCHEMA,
     Source,
+    columns_read,
     find_columns,
     in_every_row,
     left_over,
@@ -160,7 +161,7 @@ class _Counted:
         names = rows.collect_schema().names()
         found = find_columns(names, reading.columns, str(source))
         self.found, self.has_own_times = tuple(found), "time" in found
-        wanted = rows.select(found.values())
+        wanted = rows.select(columns_read(found, names))
         declared, left_out = {**dict.fromkeys(SCHEMA, ""), **found}, tuple(left_over(names, reading.columns, ()))
         n_read = 0
         n_above = 2 if format_of(source) in TEXT_SUFFIXES else 1

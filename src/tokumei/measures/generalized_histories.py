@@ -41,7 +41,7 @@ STEPS = {"date": 1.0, "price": 0.01, "quantity": 1.0}
 def measure_generalized_error(original: History, release: GeneralizedHistory) -> Score:
     """Mean error of all cells: 0 if untouched, 1 if all are suppressed, more where wide ranges lead farther astray.
 
-    The means of the four columns are among the inputs of the score.
+    The means of the columns, those that the original has, are among the inputs of the score.
     """
     errors = cell_errors(original, release)
     # Exact sums, so that the order of rows cannot change a digit.
@@ -50,7 +50,7 @@ def measure_generalized_error(original: History, release: GeneralizedHistory) ->
 
 
 def cell_errors(original: History, release: GeneralizedHistory) -> pl.DataFrame:
-    """Return the error of each cell, row by row, in the columns date, item, price and quantity."""
+    """Return the error of each cell, row by row, in those columns of date, item, price and quantity that there are."""
     if original.n_rows != release.n_rows:
         expected = f"as many rows as the original, {original.n_rows:,}"
         raise InputError.of(expected, file=release.name, value=counted(release.n_rows, "row"))
@@ -62,7 +62,8 @@ def cell_errors(original: History, release: GeneralizedHistory) -> pl.DataFrame:
         "price": range_errors(frame["price"], release.price, STEPS["price"]),
         "quantity": range_errors(frame["quantity"], release.quantity, STEPS["quantity"]),
     }
-    return pl.DataFrame({column: np.where(is_deleted, 1.0, error) for column, error in errors.items()})
+    present = {column: error for column, error in errors.items() if column not in original.absent}
+    return pl.DataFrame({column: np.where(is_deleted, 1.0, error) for column, error in present.items()})
 
 
 def range_errors(truth: pl.Series, cells: RangeCells, step: float) -> Floats:
@@ -116,6 +117,7 @@ class DrawnCells:
     items: pl.Series
     first_item: Ints
     n_items: Ints
+    absent: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, original: History, release: GeneralizedHistory) -> DrawnCells:
@@ -137,6 +139,7 @@ class DrawnCells:
             items=pl.concat([any_item, listed.alias(any_item.name)]),
             first_item=np.where(is_suppressed.to_numpy(), 0, first),
             n_items=np.where(is_suppressed.to_numpy(), len(any_item), sizes),
+            absent=tuple(name for name in columns if name in original.absent),
         )
 
     def draw(self, rng: np.random.Generator) -> History:
@@ -151,6 +154,7 @@ class DrawnCells:
                 "quantity": _in_units(drawn["quantity"], self.steps_a_unit["quantity"]),
             }
         )
+        frame = frame.with_columns(pl.lit(None, frame.schema[name]).alias(name) for name in self.absent)
         return History.of(frame.with_columns(pl.when(pl.col("customer").is_not_null()).then(pl.all())), name="draw")
 
 
@@ -167,7 +171,8 @@ def _steps_a_unit(cells: RangeCells, column: str) -> int:
 
 def _steps(cells: RangeCells, observed: pl.Series, n: int) -> tuple[Ints, Ints]:
     """Return the first and last step of each cell; a suppressed cell has those of the observed values."""
-    values = _as_steps(observed, n)
+    # Of a column that the original lacks any number will do.
+    values = _as_steps(observed, n).fill_null(0)
     return (
         _as_steps(cells.low, n).fill_null(values.min()).to_numpy(),
         _as_steps(cells.high, n).fill_null(values.max()).to_numpy(),

@@ -19,7 +19,7 @@ import numpy as np
 from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.core.errors import InputError
 from tokumei.core.progress import GIGABYTE, Cost
-from tokumei.core.registry import part_name
+from tokumei.core.registry import part_name, part_options
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.core.text import Text, counted
@@ -41,7 +41,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("item-cf-supply", "item-cf-retail"), ("item", "quantity")),
     **dict.fromkeys(("price", "crosstab"), ("price",)),
     "rfm-table": ("price", "quantity"),
-    "generalize": ("item", "price", "quantity"),
+    "generalize": GOODS,
     "s1": ("quantity",),
     "s2": ("item", "price"),
     "s3": ("item", "quantity"),
@@ -51,10 +51,10 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "same-item": GOODS,
     "same-month-and-item": GOODS,
 }
-# The option without which a method does without a column.
-DOES_WITHOUT = {
-    "perturb": {"item": "items=0", "price": "prices=0", "quantity": "quantities=0"},
-    "delete": {"item": "once=no", "price": "price_deviations=0"},
+# The option by which a method changes a column. Left as it is, it does nothing where there is no such column.
+CHANGED_BY = {
+    "perturb": {"item": "items", "price": "prices", "quantity": "quantities"},
+    "delete": {"item": "once", "price": "price_deviations"},
 }
 
 
@@ -74,17 +74,15 @@ class HasColumns(Protocol):
 def check_needs(history: HasColumns, part: object, name: str | None = None) -> None:
     """Refuse a part that needs what the history does not have."""
     own = name or part_name(part)
-    history.check_has(["date", *needs_of(part, name)], own, DOES_WITHOUT.get(own))
+    without = {column: f"{option}=0" for column, option in CHANGED_BY.get(own, {}).items()}
+    history.check_has(["date", *needs_of(part, name)], own, without)
 
 
 def needs_of(part: Any, name: str | None = None) -> tuple[str, ...]:
     """Return which columns a part needs, besides customer and date."""
-    if name == "perturb" or part_name(part) == "perturb":
-        used = {"item": part.items, "price": part.prices, "quantity": part.quantities}
-        return tuple(column for column, amount in used.items() if amount)
-    if name == "delete" or part_name(part) == "delete":
-        used = {"item": part.once, "price": part.price_deviations}
-        return tuple(column for column, amount in used.items() if amount)
+    if (changed_by := CHANGED_BY.get(name or part_name(part))) is not None:
+        usual = {one.name: one.default for one in part_options(type(part))}
+        return tuple(column for column, one in changed_by.items() if getattr(part, one) not in (0, usual[one]))
     if name == "item-item" or part_name(part) == "item-item":
         return GOODS if part.kind == "top" else ("item", "quantity")
     if name == "item-cf" or part_name(part) == "item-cf":

@@ -31,11 +31,10 @@ from tokumei.data.files.released_histories import read_generalized
 from tokumei.data.history import History
 from tokumei.data.release import GeneralizedHistory
 from tokumei.engines.engine_history import EngineHistory
-from tokumei.measures.generalized_histories import STEPS_A_UNIT, DrawnCells, measure_generalized_error
+from tokumei.measures.generalized_histories import DrawnCells, measure_generalized_error
 from tokumei.measures.registry import HISTORY_UTILITIES, EngineUtility, HistoryUtility
 from tokumei.reports.needs import (
     NEEDS_MASTER,
-    absent_in_words,
     measure_or_say_why,
     why_not_compared,
 )
@@ -301,9 +300,8 @@ def _cells_of(release: Any, reading: Reading) -> GeneralizedHistory | None:
 
 def _error(original: History, cells: GeneralizedHistory) -> dict[str, Score | Text]:
     """Measure how much less cells say than the rows beside them, or say why that cannot be."""
-    absent = [column for column in STEPS_A_UNIT if column in original.absent]
     # Rows that were published are sorted and fewer: they stand beside nothing.
-    why = absent_in_words(absent) if absent else why_not_compared("date", (), original.n_rows, cells.n_rows)
+    why = why_not_compared("date", (), original.n_rows, cells.n_rows)
     return {GENERALIZED_ERROR: measure_generalized_error(original, cells) if why is None else why}
 
 

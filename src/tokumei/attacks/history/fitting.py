@@ -24,6 +24,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.data.history import History
 from tokumei.data.release import GeneralizedHistory
+from tokumei.methods.history.alignment import numbers_of
 
 # The contest's: a third, and 0.01 shared among up to twenty attacks.
 CHANCE = Fraction(1, 3)
@@ -143,7 +144,7 @@ class Known:
         return cls(
             customers=original.customers,
             owner=pl.Series(frame["customer"].rank("dense") - 1).cast(pl.Int64).to_numpy(),
-            values=np.stack([frame[column].to_physical().cast(pl.Float64).to_numpy() for column in RANGES]),
+            values=numbers_of(frame),
             item=pl.Series(frame["item"].rank("dense") - 1).cast(pl.Int64).to_numpy(),
             item_numbers={item: number for number, item in enumerate(items.sort().to_list())},
         )

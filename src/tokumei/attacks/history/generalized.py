@@ -269,6 +269,7 @@ class SumOfQuantities:
 
     def guess(self, original: History, published: GeneralizedHistory) -> pl.DataFrame:
         """Return the guesses to submit, the surest first."""
+        original.check_has(["quantity"], "sum-of-quantities")
         known = Known.of(original)
         cells = cells_by_pseudonym(published, known)
         quantity = known.values[2]

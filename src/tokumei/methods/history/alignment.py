@@ -94,8 +94,10 @@ class Purchases:
 
 
 def numbers_of(frame: pl.DataFrame) -> Floats:
-    """Return the columns of GRID as numbers, one line each."""
-    return np.stack([frame[column].to_physical().cast(pl.Float64).to_numpy() for column in GRID])
+    """Return the columns of GRID as numbers, one line each; 0 in every row of one that the history lacks."""
+    columns = [frame[column].to_physical().cast(pl.Float64) for column in GRID]
+    # What is the same in all rows costs nothing.
+    return np.stack([(one.fill_null(0.0) if one.null_count() == len(one) else one).to_numpy() for one in columns])
 
 
 # Items that follow each other in alphabetical order are a public part: of two of them both would have to occur.

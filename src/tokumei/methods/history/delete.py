@@ -43,7 +43,8 @@ class Delete(StepAnywhere):
 
     The rules apply in this order, each to the rows that those before it left, and stop when the largest share
     is reached. Shares are of all rows, those deleted earlier included. A deleted row is missing in every column. Of a
-    history that lacks prices or items, as visits do, `telling` compares what it has.
+    history that lacks prices or items, as visits do, `telling` compares what it has, and the rule about them deletes
+    nothing.
     """
 
     once: bool = field(default=True, metadata={"help": "Delete items bought only once."})
@@ -62,7 +63,6 @@ class Delete(StepAnywhere):
         # Rows have an order by chance, so that a rule that is cut short does not spare the end of the file.
         [key] = self.chance_keys(seed)
         drawn = rows.with_chance(key)
-        # A hair is added, since 0.29 · 100 is 28.999….
         n_most = most_within(self.most, rows.n_rows)
         n_left_out, n_gone = rows.n_rows - rows.n_kept, 0
         gone: Frame | None = None
@@ -85,7 +85,7 @@ class Delete(StepAnywhere):
         import narwhals as nw
 
         by_chance = {"chance": BITS}
-        if self.once:
+        if self.once and "item" not in rows.absent:
             items = drawn.group_by("item").agg(n=nw.len()).filter(nw.col("n") == 1)
             yield drawn.join(items, on="item", how="semi"), by_chance, rows.n_rows
         if self.price_deviations:

@@ -171,7 +171,7 @@ class Generalize:
         """Refuse options and rows that cannot be written."""
         self.check_options(len(original.customers))
         rows = original.frame.with_row_index("row", offset=1).filter(pl.col("customer").is_not_null())
-        for column in COLUMNS:
+        for column in (name for name in COLUMNS if name not in original.absent):
             for row in rows.filter(pl.col(column).is_null())["row"][:1]:
                 raise InputError.of("a value, since ranges and sets need one", line=row, column=column)
 

@@ -154,6 +154,7 @@ class _Rows:
     def __init__(self, history: EngineHistory, items: pl.Series, customers: pl.Series) -> None:
         n_rows = history.staged.n_rows
         self.items, self.is_whole = items, history.staged.is_whole
+        self.absent = [name for name in GRID if name in history.absent]
         self.raw: Floats = np.zeros((len(GRID), n_rows))
         item: Indices = np.zeros(n_rows, np.int64)
         self.owner: npt.NDArray[np.int32] = np.full(n_rows, -1, np.int32)
@@ -196,6 +197,7 @@ class _Rows:
             }
         )
         few = replace(purchases, values=purchases.values[:, at], items=purchases.items[at], rows=[])
+        original = original.with_columns(pl.lit(None, original.schema[name]).alias(name) for name in self.absent)
         cells = write_groups(original, few, [np.searchsorted(at, lines) for lines in alignments], names, public)
         return text_of(cells).with_columns(row=pl.Series(at))
 

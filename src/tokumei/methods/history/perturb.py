@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -44,7 +44,7 @@ class Perturb(StepAnywhere):
     A date stays in its month, a price keeps its decimals (two at least, unless all prices are whole) and its sign, as
     those of refunds, and a quantity never becomes 0 (rounding leaves small quantities as they are). An exchanged item
     becomes one of the same group, drawn as often as the group's items are bought, which may be the same again; its
-    price and quantity stay. An option of 0 leaves its column alone.
+    price and quantity stay. An option of 0 leaves its column alone; a column that the history lacks needs none.
     """
 
     days: int = field(default=3, metadata={"help": "Most days a date moves, within its month."})
@@ -64,10 +64,13 @@ class Perturb(StepAnywhere):
     def change_rows(self, rows: Rows, *, seed: int) -> Rows:
         """Change the cells of the rows that are not deleted."""
         self.check_options()
-        decimals = WHOLE if self.prices and _are_whole(rows) else PRICE_DECIMALS
-        return rows.mapped(partial(self._changed, seed=seed, decimals=decimals))
+        changed = {name for name in ("item", "price", "quantity") if name not in rows.absent}
+        decimals = WHOLE if self.prices and "price" in changed and _are_whole(rows) else PRICE_DECIMALS
+        return rows.mapped(partial(self._changed, seed=seed, decimals=decimals, changed=changed))
 
-    def _changed(self, rows: pl.DataFrame, first: int, *, seed: int, decimals: Sequence[int]) -> pl.DataFrame:
+    def _changed(
+        self, rows: pl.DataFrame, first: int, *, seed: int, decimals: Sequence[int], changed: Collection[str]
+    ) -> pl.DataFrame:
         """Change the cells of rows, the first of which stands at a place."""
         cells: dict[str, pl.Series | pl.Expr] = {}
         if self.days:
@@ -76,16 +79,16 @@ class Perturb(StepAnywhere):
             # What has no time at all stays so.
             cells["time"] = pl.when(pl.col("time").is_not_null()).then(pl.time(0, 0))
         numbers = drawn_numbers(key_of(seed, "perturb", "amounts"), first, rows.height)
-        if self.quantities:
+        if self.quantities and "quantity" in changed:
             is_whole = not rows.schema["quantity"].is_float()
             # Weighed goods: decimals stay decimals.
             to, most = (WHOLE, MOST_QUANTITY) if is_whole else (WEIGHT_DECIMALS, math.inf)
             scaled = _scaled(rows["quantity"], _factors(numbers >> HALF, self.quantities), to, most)
             cells["quantity"] = scaled.cast(rows.schema["quantity"])
-        if self.prices:
+        if self.prices and "price" in changed:
             factors = _factors(numbers & LOWER_HALF, self.prices)
             cells["price"] = _scaled(rows["price"], factors, decimals, MOST_PRICE)
-        if self.items:
+        if self.items and "item" in changed:
             cells["item"] = self._exchanged(rows["item"], generator(seed, "perturb", "items"))
         return rows.with_columns(**cells)
 

@@ -225,7 +225,8 @@ def _cell_ranges(truth: pl.Series, cells: Cells, scale: float, alignments: Seque
     """
     values = truth.to_physical().cast(pl.Float64).to_numpy()
     low, high = np.full(len(truth), np.nan), np.full(len(truth), np.nan)
-    for rows in alignments:
+    # A column that the history lacks has no value to write.
+    for rows in alignments if truth.null_count() < len(truth) else ():
         least, greatest = cells.cover(values[rows].min(axis=1), values[rows].max(axis=1))
         costs = range_costs(least, greatest, values[rows], GRID[truth.name]) * scale
         is_written = costs <= rows.shape[1] + 1e-9
