@@ -210,6 +210,9 @@ def attack_history(
     attack: Annotated[
         str | None, Argument(metavar="[NAME]", help="See 'tokumei parts history-attack'; with --threat, if given.")
     ] = None,
+    releases: Annotated[
+        list[Path] | None, Argument(metavar="[A B]", help="With link-releases: two releases of the same people.")
+    ] = None,
     knowledge: Annotated[
         Path | None, Option("--knowledge", metavar="T25", help="The purchases that are known.")
     ] = None,
@@ -244,13 +247,25 @@ def attack_history(
     they know (share, rows, draw, days, price_share, item_characters, period, knows_places, is_told). --out lists those
     at risk.
 
+    link-releases A B needs no knowledge: it tells which names of two releases are one person's, by habits learned on
+    other people; --truth then has the columns first and second.
+
     Example: tokumei attack history linkage --master M.csv --knowledge T25.csv --release S.csv --out Fh.csv
     """
     from tokumei.data.files.histories import form_of, form_of_release
     from tokumei.data.files.outputs import guarded
+    from tokumei.tasks.attack_history import LINK_RELEASES, judge_files
     from tokumei.tasks.attack_history import attack_history as run
-    from tokumei.tasks.attack_history import judge_files
 
+    if attack == LINK_RELEASES:
+        if out is None or len(releases or []) != 2:
+            raise InputError.of("two releases and --out, as link-releases A.csv B.csv --out pairs.csv")
+        if engine != "local":
+            raise InputError.of("the local engine, which link-releases needs", option="--engine", value=engine)
+        _link(releases or [], out, truth, seed, reading, force=force, json=json)
+        return
+    if releases:
+        raise InputError.of("link-releases, which takes two releases", value=str(releases[0]))
     if release is None:
         raise InputError.of("a release", option="--release")
     if threat is not None:
@@ -280,6 +295,20 @@ def attack_history(
     success = {name: one for name, one in judged.to_dict().items() if name != "customers"}
     sections = [Facts({**done.facts, "out": str(out)}), *done.sections()[1:], *judged.sections()]
     show(Answer({**result, "success": success}, sections), json=json)
+
+
+def _link(
+    releases: list[Path], out: Path, truth: Path | None, seed: int, reading: Reading, *, force: bool, json: bool
+) -> None:
+    """Link the names of two releases, and write the pairs."""
+    from tokumei.data.files.outputs import guarded
+    from tokumei.tasks.link_releases import link_history_releases
+
+    with showing_progress(), guarded({"--out": out}, inputs=[*releases, truth], force=force) as drafts:
+        done = link_history_releases(*releases, truth=truth, seed=seed, reading=reading)
+        done.write(drafts["--out"])
+    result = {**done.to_dict(), "out": str(out)}
+    show(Answer(result, [Facts({**done.facts, "out": str(out)}), *done.sections()[1:]]), json=json)
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from tokumei.tasks.harden_table import HardenedTable
     from tokumei.tasks.histories import HistoryRelease
     from tokumei.tasks.job_file import Job
+    from tokumei.tasks.link_releases import LinkedReleases
     from tokumei.tasks.measure_history import HistoryUse
     from tokumei.tasks.measure_table import TableUse
     from tokumei.tasks.predict_table import NodePredictions
@@ -287,6 +288,15 @@ def attack(
     **options: Unpack[TableAttackOptions],
 ) -> TableAttack: ...
 @overload
+def attack(  # type: ignore[overload-overlap]
+    original: History | HistoryRelease,
+    release: History | HistoryRelease | Frame,
+    attack: Literal["link-releases"],
+    *,
+    truth: Frame | None = None,
+    seed: int = 1,
+) -> LinkedReleases: ...
+@overload
 def attack(
     original: History | HistoryRelease,
     release: History | HistoryRelease | Frame | None = None,
@@ -324,7 +334,8 @@ def attack(original: Any, release: Any = None, attack: Any = None, **options: An
 
     Of a history, `threat` says who attacks in place of what is known: "neighbor", "spouse", "data-broker", "rivals",
     "insider" or a threat of your own, with `attacks`, `draws`, `seed` and changes such as `share` or `days`; the first
-    is the original then.
+    is the original then. "link-releases" takes two releases of the same people, and tells which names are one person's;
+    `truth` has the columns first and second.
 
     >>> import tokumei as tk
     >>> t = tk.Table({"age": [31, 31, 52, 52]}, qi=["age"])
@@ -338,7 +349,7 @@ def attack(original: Any, release: Any = None, attack: Any = None, **options: An
         released = _given_roles(original, options)
         return attack_release(_table(released), *named, **options)
     original, release = _pair("attack", original, release, options)
-    if isinstance(original, History):
+    if isinstance(original, History) or attack == "link-releases":
         from tokumei.tasks.attack_history import attack_history
 
         return attack_history(original, release, *named, **options)

@@ -100,6 +100,10 @@ class Guesses(Result):
         return f"Guesses(by {self.facts['attack']}, {counted(self.facts['guesses'], 'guess', 'guesses')}{found})"
 
 
+# Which has two releases in place of what is known and one.
+LINK_RELEASES = "link-releases"
+
+
 def attack_history(
     knowledge: Any,
     release: Any,
@@ -116,9 +120,16 @@ def attack_history(
 
     With a `threat`, the first is the original, and what is known of it is drawn as the threat says (see
     `threat_history`): the result is then a `ThreatReport`, not `Guesses`. With an item `hierarchy`, what is known and
-    what is released are compared at the coarser of their levels. On another engine than the local one both are files,
+    what is released are compared at the coarser of their levels. By "link-releases" both are releases, and the result
+    is `LinkedReleases`. On another engine than the local one both are files,
     whose rows need not fit into memory.
     """
+    if attack == LINK_RELEASES:
+        from tokumei.tasks.link_releases import link_history_releases
+
+        if engine != "local":
+            raise InputError.of("the local engine, which link-releases needs", option="engine", value=engine)
+        return link_history_releases(knowledge, release, reading=reading, **options)
     if engine != "local":
         if threat is not None or hierarchy is not None:
             raise InputError.of("the local engine, which threats and hierarchies need", option="engine", value=engine)

@@ -161,7 +161,7 @@ class Job:
         return ReleaseRequest(**self.requirements, **self.whose, **output, method=method, options=options, seed=seed)
 
     @property
-    def whose(self) -> dict[str, str | None]:
+    def whose(self) -> dict[str, Any]:
         """The columns that tell whose a row is, and whose household it is of, as a request names them."""
         return {role.value: next(iter(self.columns_with(role)), None) for role in (Role.PERSON, Role.HOUSEHOLD)}
 
