@@ -98,7 +98,7 @@ def run(n_rows: int = N_ROWS) -> list[Figure]:
         *_attacked("customers, monthly pseudonyms", RETAIL, n_rows, n_rows // 100, lifetime=1, minutes=15),
         *_attacked("households of a grocer", GROCER, few * 3 // 2, max(20, few // 400), lifetime=13, minutes=5),
         *_attacked("customers, one kind of item", ONE_KIND, few * 7 // 100, few * 23 // 1000, lifetime=13, minutes=2),
-        *_halves_linked(max(n_rows, 8_000), max(n_rows, 8_000) // 40),
+        *_halves_linked(max(n_rows, 20_000), max(n_rows, 20_000) // 40),
     ]
 
 
