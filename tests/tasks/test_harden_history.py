@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.data.history import History
 from tokumei.data.made_retail import make_retail
 from tokumei.methods.hardening import Change, group_those_at_risk, lives_of, longest_life, unname
-from tokumei.tasks.harden_history import harden_history
+from tokumei.tasks.harden_history import Evidence, harden_history
 
 FEW = ["row-counts", "s6", "tfidf"]
 
@@ -197,3 +198,22 @@ def test_release_without_rows_is_refused() -> None:
     empty = History.of({"customer": [], "date": [], "item": []})
     with pytest.raises(InputError, match="a release with rows"):
         harden_history(empty, empty, bound=0.5)
+
+
+def test_what_holds_is_attacked_again_by_draws_that_it_was_not_chosen_by(shop: History, yearly: Any) -> None:
+    released = History(yearly.release.frame)
+    scarce, plenty = ({"5": [shop.known(share, seed=1)]} for share in (0.01, 1.0))
+    evidence = Evidence(shop, scarce, FEW, 0, draw_again=lambda number: {"5": plenty["5"][0]})
+    shares, _ = evidence.try_on(released, 1.0)
+    bound = max(shares.values()) + 0.05
+    confirmed = evidence.confirm(released, bound, shares, 0)
+    assert max(confirmed.values()) > bound
+    assert replace(evidence, draw_again=None).confirm(released, bound, shares, 0) == shares
+
+
+def test_fresh_draws_are_stated_and_those_that_are_the_same_are_left_out(yearly: Any) -> None:
+    done = tk.harden(yearly, bound=0.9, knowledge=[25, 100], attacks=FEW, seed=1).to_dict()
+    assert done["fresh_draws"] == 2
+    assert done["left_out"]["further draws of 100 %"] == "what is known is the same in every draw"
+    whole = tk.harden(yearly, bound=0.95, knowledge=[100], attacks=["row-counts"], seed=1).to_dict()
+    assert whole["fresh_draws"] == 0

@@ -44,6 +44,8 @@ DELETED = (0.0, 0.1, 0.25)
 LIFETIMES = (6, 3, 1)
 # Groups may bring fewer customers below the bound than are expected: so far is the aim put below it, step by step.
 MARGINS = (1.0, 0.9, 0.75, 0.5)
+# How often knowledge is drawn anew to attack what holds, since it was chosen by the draws before.
+FRESH_DRAWS = 2
 Key = tuple[str, str]
 
 
@@ -59,6 +61,17 @@ class Evidence:
     """Select the rows of the customers that are attacked, where attacking all would take too long."""
     hierarchy: Hierarchy | None = None
     """Of items: what is known and what is released are compared at the coarser of their levels."""
+    draw_again: Callable[[int], Mapping[str, History]] | None = None
+    """Draws knowledge by a number, where drawing again makes a difference."""
+
+    def confirm(self, released: History, bound: float, shares: Mapping[Key, float], number: int) -> dict[Key, float]:
+        """Attack what holds with knowledge that nothing was chosen by: the larger shares of before and now."""
+        if self.draw_again is None:
+            return dict(shares)
+        drawn = [self.draw_again(FRESH_DRAWS * number + one) for one in range(FRESH_DRAWS)]
+        fresh = {share: [one[share] for one in drawn] for share in drawn[0]}
+        now, _ = replace(self, knowledge=fresh).try_on(released, bound)
+        return {key: max(share, now.get(key, 0.0)) for key, share in shares.items()}
 
     def try_on(self, released: History, bound: float) -> tuple[dict[Key, float], set[str]]:
         """Attack with everything until one finds more than the bound: shares by attack and knowledge, and who is found.
@@ -132,6 +145,8 @@ def least_change(
     # Nobody knows of customers who were not attacked whether they would be found.
     at_risk |= set(original.customers) - set(evidence.original.customers)
     if max(before.values(), default=0.0) <= bound:
+        before = evidence.confirm(released, bound, before, 0)
+    if max(before.values(), default=0.0) <= bound:
         release = Change().apply(unnamed, lives, at_risk, seed=seed)
         return Hardening(Change(), release, before, before, [])
     changes = list(_changes(moves, longest_life(lives), bound * len(original.customers)))
@@ -186,7 +201,10 @@ def _first_that_holds(
 
     def attack(one: Attempt) -> Attempt:
         if not one.shares:
-            shares, _ = evidence.try_on(History(one.release.frame), bound)
+            released = History(one.release.frame)
+            shares, _ = evidence.try_on(released, bound)
+            if max(shares.values()) <= bound:
+                shares = evidence.confirm(released, bound, shares, 1 + len(tried))
             one = replace(one, shares=shares, holds=max(shares.values()) <= bound)
             bar.advance()
         tried[one.change] = one
@@ -225,6 +243,7 @@ def _cost(original: History, released: History, losses: Mapping[str, Score]) -> 
 
 MOVES = ("widen", "delete", "re-pseudonymize", "permute")
 SHARES = (25, 100)
+SAME_AGAIN = "what is known is the same in every draw"
 UNPUBLISHED = "The release before must not be published: pseudonyms are new, but rows of both could be compared."
 
 
@@ -304,6 +323,7 @@ def harden_history(
     release: one that keeps the rows of its original and is not published yet; or `pipeline`, which makes it.
     bound: the largest share of customers that any attack may find.
     knowledge: what attackers know in per cent, as for `report_history`, drawn `draws` times; 25 and 100 if not given.
+        What holds is attacked again by fresh draws before it is given.
     attacks: those to try; if not given, all that the history allows, or as fit in so many `minutes` an attempt.
     changes: some of widen, delete, re-pseudonymize and permute; all if not given.
     hierarchy: of items, where the release names categories: what is known is rolled up to them.
@@ -330,10 +350,19 @@ def harden_history(
     names, left_out = _attacks(attacks, before, {share: one[0] for share, one in known.items()}, minutes)
     is_some = None if some.said is None else before.frame["customer"].is_in(some.original.customers)
 
+    # Files are what is known, and who knows all rows knows them in every draw.
+    given = [] if isinstance(knowledge, Mapping) else [str(one) for one in knowledge or SHARES]
+    again = [one for one in given if "=" not in one and one != "100"]
+    if len(again) < len(known):
+        left_out |= {f"further draws of {share} %": SAME_AGAIN for share in known if share not in again}
+
+    def draw_again(number: int) -> Mapping[str, History]:
+        return read_knowledge(again, some.original, draws + number, reading, draw=draw, hierarchy=items)
+
     def rows_of_some(released: History) -> History:
         return released if is_some is None else History(released.frame.filter(is_some), released.name)
 
-    evidence = Evidence(some.original, known, names, 0, rows_of_some, items)
+    evidence = Evidence(some.original, known, names, 0, rows_of_some, items, draw_again if again else None)
     losses = _losses(before, after)
     found = least_change(before, after, evidence, bound, moves=moves, losses=losses, seed=used)
     hardened = found.release
@@ -352,6 +381,7 @@ def harden_history(
         "customers": len(before.customers),
         "pseudonyms": kept.n_unique(),
         **hardened.recipe.found,
+        "fresh_draws": FRESH_DRAWS if again else 0,
         "seed": used,
         "seconds": round(time.perf_counter() - started, 2),
     }
