@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tokumei.hierarchies.lattice import Lattice, Node
-from tokumei.predictors.one_way import Floats, Margin, MarginAtLevel, common_coarsening
+from tokumei.predictors.one_way import Floats, Kinds, Margin, MarginAtLevel, common_coarsening
 from tokumei.predictors.predictor import Knowledge, Prediction
 from tokumei.predictors.two_way import Folded, TwoWay, expected_rows, expected_sizes, way_between
 
@@ -208,7 +208,13 @@ class FittedMargins:
         pairs = {pair: self._pair_rows(*((index, node[index]) for index in pair)) for pair in combinations(present, 2)}
         dependent = {pair: rows for pair, rows in pairs.items() if rows is not None}
         folded = Folded({index: node[index] for index in present}, self._folded)
-        sizes, weights = expected_sizes({index: at[index].rows for index in present}, dependent, folded)
+        kinds = {index: self._kinds(index, node[index]) for index in present}
+        sizes, weights = expected_sizes(
+            {index: each.rows for index, each in kinds.items()},
+            dependent,
+            folded,
+            {index: each.n_labels for index, each in kinds.items()},
+        )
         if any(margin.hides_labels for margin in at.values()):
             # Values are merged where they are fewer than k_p. How many they are is anybody's guess.
             most = max(min(most, self.k_p - 1), 1)
@@ -244,14 +250,24 @@ class FittedMargins:
         return cache(lambda index, level: self.margins[index].at(level, small))
 
     @cached_property
+    def _kinds(self) -> Callable[[int, int], Kinds]:
+        """The labels of an attribute at a level, those that are alike counted together."""
+
+        def kinds(index: int, level: int) -> Kinds:
+            parts = [part for each in self.tables for part in each.parts_of(index)]
+            return self._at(index, level).kinds(parts)
+
+        return cache(kinds)
+
+    @cached_property
     def _pair_rows(self) -> Callable[[Place, Place], Floats | None]:
-        """The rows expected of the labels of two attributes, each given with its level; None if independent."""
+        """The rows expected of kinds of labels of two attributes, each given with its level; None if independent."""
 
         def pair_rows(first: Place, second: Place) -> Floats | None:
             way = way_between(self.tables, first[0], second[0])
             if way is None:
                 return None
-            return expected_rows(self.margins, way, self._at(*first).shares, self._at(*second).shares)
+            return expected_rows(self.margins, way, self._kinds(*first).shares, self._kinds(*second).shares)
 
         return cache(pair_rows)
 
