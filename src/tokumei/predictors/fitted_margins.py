@@ -19,7 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from tokumei.core.progress import Cost
 from tokumei.hierarchies.lattice import Lattice, Node
+from tokumei.predictors.folding_cost import trees_of_tables, work_of
 from tokumei.predictors.one_way import Floats, Kinds, Margin, MarginAtLevel, common_coarsening
 from tokumei.predictors.predictor import Knowledge, Prediction
 from tokumei.predictors.two_way import Folded, TwoWay, expected_rows, expected_sizes, way_between
@@ -31,6 +33,8 @@ ALWAYS_MORE = 400
 AT_ONCE = 10
 LOG_FACTORIALS = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, SUMMED_UP_TO + 1)))])
 FACTORS = 7
+# So many nodes tell what all of them will take.
+SAMPLED = 200
 
 
 @dataclass(frozen=True)
@@ -221,6 +225,17 @@ class FittedMargins:
             return Prediction(SmallestClass(sizes, weights, self.spread, most).quantile(0.5), 1, most)
         smallest = SmallestClass(sizes, weights, self.spread, most)
         return Prediction(*(smallest.quantile(chance) for chance in (0.5, self.caution, 1 - self.caution)))
+
+    def cost(self, nodes: Sequence[Node]) -> Cost:
+        """Estimate what predicting these nodes takes, from some of them, before any is predicted."""
+        indices = range(len(self.margins))
+        n_labels = [margin.n_labels(0) for margin in self.margins]
+        n_levels = [len(hierarchy.levels) for hierarchy in self.lattice.hierarchies]
+        trees = trees_of_tables(self.tables, n_labels, n_levels)
+        # Spread over all of them, from few classes to many.
+        some = nodes[:: max(1, len(nodes) // SAMPLED)]
+        sampled = [{index: len(self._kinds(index, node[index]).rows) for index in indices} for node in some]
+        return work_of(trees, sampled, len(nodes)).cost(len(nodes))
 
     def _bound(self, node: Node, present: Sequence[int]) -> tuple[int, bool]:
         """Return a size that k is known not to exceed, and whether k is known to be just that.

@@ -302,7 +302,7 @@ class MarginAtLevel:
             keys.append(np.where(least == most, least, -1 - np.arange(n_labels)).astype(np.float64))
         kind_of = np.unique(np.stack(keys, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
         return Kinds(
-            rows=np.bincount(kind_of, self.rows),
+            rows=np.bincount(kind_of, self.rows).astype(np.float64),
             n_labels=np.bincount(kind_of),
             shares=LabelShares(kind_of[of.labels], of.groups, of.shares),
         )
