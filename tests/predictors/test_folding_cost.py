@@ -7,6 +7,7 @@ import pytest
 
 from tokumei.predictors import two_way
 from tokumei.predictors.folding_cost import Work, trees_of_tables, work_of
+from tokumei.predictors.one_way import Floats
 from tokumei.predictors.two_way import Folded, TwoWay, expected_sizes
 
 
@@ -40,7 +41,12 @@ def test_independent_attributes_are_combined_one_by_one() -> None:
 def test_estimate_is_near_what_folding_goes_through(n_labels: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     gone: list[int] = []
     together = two_way._together
-    monkeypatch.setattr(two_way, "_together", lambda logs, weights: gone.append(len(logs)) or together(logs, weights))
+
+    def counted(logs: Floats, weights: Floats) -> tuple[Floats, Floats]:
+        gone.append(len(logs))
+        return together(logs, weights)
+
+    monkeypatch.setattr(two_way, "_together", counted)
     rng = np.random.default_rng(1)
     # Both others hang on the attribute in the middle.
     middle = rng.random(n_labels[1]) + 0.5
