@@ -81,3 +81,24 @@ def test_sizes_of_very_many_labels_are_counted_together_and_lose_nobody() -> Non
     # Each class of 9,000 × 3 × 3 is there, and all rows are, but for what counting together costs.
     assert weights.sum() == pytest.approx(81_000)
     assert (sizes * weights).sum() == pytest.approx(many.sum(), rel=0.01)
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 40), min_size=3, max_size=3), min_size=2, max_size=4),
+    st.lists(st.integers(1, 4), min_size=4, max_size=4),
+)
+def test_labels_that_are_alike_may_stand_as_one(pair: list[list[int]], times: list[int]) -> None:
+    # As many labels as `times` say, each alike; 1 is added so that none is without rows.
+    n_alike = np.array(times[: len(pair)])
+    each = np.repeat(np.array(pair, float) + 1, n_alike, axis=0)
+    kinds = (np.array(pair, float) + 1) * n_alike[:, None]
+    third = each.sum() * np.array([0.2, 0.3, 0.5])
+    plain = expected_sizes({0: each.sum(axis=1), 1: each.sum(axis=0), 2: third}, {(0, 1): each})
+    rows = {0: kinds.sum(axis=1), 1: kinds.sum(axis=0), 2: third}
+    ones = np.ones(3, np.int64)
+    found = expected_sizes(rows, {(0, 1): kinds}, n_alike={0: n_alike, 1: ones, 2: ones})
+    by_class = [
+        np.repeat(np.sort(sizes), np.rint(weights[np.argsort(sizes)]).astype(int)) for sizes, weights in (plain, found)
+    ]
+    # Sizes counted together are at most one step apart.
+    assert by_class[0] == pytest.approx(by_class[1], rel=0.05)

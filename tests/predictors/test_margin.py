@@ -95,6 +95,23 @@ def test_split_group_leaves_most_to_the_label_that_has_most_of_its_own() -> None
     assert labels.parts.tolist() == [0, 0]
 
 
+def test_labels_of_the_same_rows_in_the_same_parts_are_one_kind() -> None:
+    # The five values have 30, 30, 30, 20 and 20 rows; a table has a and b apart from the others.
+    margin = Margin.of_rows(PLACES, {"a": 30, "b": 30, "c": 30, "d": 20, "e": 20}, 10)
+    kinds = margin.at(0, small=3).kinds([np.array([0, 0, 1, 1, 1])])
+    assert sorted(zip(kinds.rows.tolist(), kinds.n_labels.tolist(), strict=True)) == [(30, 1), (40, 2), (60, 2)]
+    assert kinds.shares.by_part(margin.sizes, np.zeros(5, np.int64)).ravel().tolist() == kinds.rows.tolist()
+    without_tables = margin.at(0, small=3).kinds([])
+    assert sorted(without_tables.rows.tolist()) == [40, 90]
+
+
+def test_label_in_several_parts_is_a_kind_of_its_own() -> None:
+    # The regions have 60 rows each, and a table parts the values of each.
+    margin = Margin.of_rows(PLACES, {"a": 20, "b": 20, "c": 20, "d": 30, "e": 30}, 10)
+    assert margin.at(1, small=3).kinds([np.arange(5)]).n_labels.tolist() == [1, 1]
+    assert margin.at(1, small=3).kinds([]).n_labels.tolist() == [2]
+
+
 def test_shares_add_up_rows_by_part() -> None:
     margin = Margin.of_groups(PLACES, [(["a"], 60), (["b"], 30), (["d"], 20)])
     assert margin.at(1, small=3).shares.by_part(margin.sizes, np.array([0, 1, 1])).tolist() == [[60, 30], [0, 20]]

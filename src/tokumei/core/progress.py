@@ -84,10 +84,18 @@ class Cost:
         held = f"{self.n_bytes / GIGABYTE:.1f} GB" if self.n_bytes > GIGABYTE / 10 else "little memory"
         return f"about {_duration(self.seconds)} and {held}"
 
+    def is_beyond(self, limit: Cost) -> bool:
+        """Whether this takes more time or more memory than a limit."""
+        return self.seconds > limit.seconds or self.n_bytes > limit.n_bytes
+
     def say(self, work: str) -> None:
         """Report the expected cost to whoever runs long work."""
         if self.seconds > LEAST_SAID or self.n_bytes > GIGABYTE:
             notes.info("%s is expected to take %s.", work, self)
+
+
+# What work that nobody asked for by name may take; what takes more is left out, and the result says so.
+UNASKED = Cost(15.0, 4 * GIGABYTE)
 
 
 def _duration(seconds: float) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from statistics import fmean
 from typing import Any
@@ -20,7 +20,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.core.progress import step
+from tokumei.core.progress import Cost, step
 from tokumei.core.registry import part_options
 from tokumei.core.text import Text
 from tokumei.engines.class_counts import ClassCounts, ColumnMap
@@ -28,6 +28,7 @@ from tokumei.engines.grouping import WORTH, Classes, Grouping, NestedClasses, gr
 from tokumei.hierarchies.lattice import Lattice, Node
 from tokumei.predictors.predictor import (
     PREDICTORS,
+    Estimated,
     Fitted,
     LatticeCounts,
     Prediction,
@@ -218,6 +219,8 @@ class Comparison:
     lattice: Lattice
     fitted: Mapping[str, Fitted]
     nodes: tuple[ComparedNode, ...]
+    # Predictors that would have taken longer than was allowed, with what they were expected to take.
+    skipped: Mapping[str, Cost] = field(default_factory=dict)
 
     def mean_error_ratio(self, name: str) -> float:
         """Return the mean over the nodes of a predictor's error ratio, 1 if it is always right."""
@@ -258,11 +261,13 @@ def compare(
     predictors: Mapping[str, Predictor],
     *,
     nodes: Iterable[Node] | None = None,
+    limit: Cost | None = None,
 ) -> Comparison:
     """Fit predictors on one table and compare them on nodes of the lattice, all of them unless some are named.
 
     Nodes of one class are left out, since the k of the whole table is its number of rows. Where a level has one label
-    and tells missing values apart, there are two classes if there are any.
+    and tells missing values apart, there are two classes if there are any. A predictor that is expected to take more
+    than `limit` is fitted, but predicts nothing.
     """
     counted = LatticeCounts.of(lattice, counts)
     asked = sorted((lattice.class_count(node), node) for node in (lattice if nodes is None else nodes))
@@ -270,6 +275,8 @@ def compare(
     with ThreadPoolExecutor(1) as beside:
         found = beside.submit(lambda: NodeKs(counted).of(node for _, node in asked))
         fitted = {name: predictor.fit(lattice, counted.classes) for name, predictor in predictors.items()}
+        skipped = {} if limit is None else _beyond(limit, fitted, [node for _, node in asked])
+        fitted = {name: each for name, each in fitted.items() if name not in skipped}
         with step("counting nodes"):
             ks = found.result()
     compared = []
@@ -279,7 +286,13 @@ def compare(
                 predictions = {name: each.predict(node) for name, each in fitted.items()}
                 compared.append(ComparedNode(node, class_count, ks[node], predictions))
             bar.advance()
-    return Comparison(lattice, fitted, tuple(compared))
+    return Comparison(lattice, fitted, tuple(compared), skipped)
+
+
+def _beyond(limit: Cost, fitted: Mapping[str, Fitted], nodes: Sequence[Node]) -> dict[str, Cost]:
+    """Return the predictors that are expected to take more than the limit for these nodes."""
+    expected = {name: each.cost(nodes) for name, each in fitted.items() if isinstance(each, Estimated)}
+    return {name: cost for name, cost in expected.items() if cost.is_beyond(limit)}
 
 
 def predictors_for(

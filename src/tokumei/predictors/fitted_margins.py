@@ -19,8 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from tokumei.core.progress import Cost
 from tokumei.hierarchies.lattice import Lattice, Node
-from tokumei.predictors.one_way import Floats, Margin, MarginAtLevel, common_coarsening
+from tokumei.predictors.folding_cost import trees_of_tables, work_of
+from tokumei.predictors.one_way import Floats, Kinds, Margin, MarginAtLevel, common_coarsening
 from tokumei.predictors.predictor import Knowledge, Prediction
 from tokumei.predictors.two_way import Folded, TwoWay, expected_rows, expected_sizes, way_between
 
@@ -31,6 +33,8 @@ ALWAYS_MORE = 400
 AT_ONCE = 10
 LOG_FACTORIALS = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, SUMMED_UP_TO + 1)))])
 FACTORS = 7
+# So many nodes tell what all of them will take.
+SAMPLED = 200
 
 
 @dataclass(frozen=True)
@@ -208,13 +212,30 @@ class FittedMargins:
         pairs = {pair: self._pair_rows(*((index, node[index]) for index in pair)) for pair in combinations(present, 2)}
         dependent = {pair: rows for pair, rows in pairs.items() if rows is not None}
         folded = Folded({index: node[index] for index in present}, self._folded)
-        sizes, weights = expected_sizes({index: at[index].rows for index in present}, dependent, folded)
+        kinds = {index: self._kinds(index, node[index]) for index in present}
+        sizes, weights = expected_sizes(
+            {index: each.rows for index, each in kinds.items()},
+            dependent,
+            folded,
+            {index: each.n_labels for index, each in kinds.items()},
+        )
         if any(margin.hides_labels for margin in at.values()):
             # Values are merged where they are fewer than k_p. How many they are is anybody's guess.
             most = max(min(most, self.k_p - 1), 1)
             return Prediction(SmallestClass(sizes, weights, self.spread, most).quantile(0.5), 1, most)
         smallest = SmallestClass(sizes, weights, self.spread, most)
         return Prediction(*(smallest.quantile(chance) for chance in (0.5, self.caution, 1 - self.caution)))
+
+    def cost(self, nodes: Sequence[Node]) -> Cost:
+        """Estimate what predicting these nodes takes, from some of them, before any is predicted."""
+        indices = range(len(self.margins))
+        n_labels = [margin.n_labels(0) for margin in self.margins]
+        n_levels = [len(hierarchy.levels) for hierarchy in self.lattice.hierarchies]
+        trees = trees_of_tables(self.tables, n_labels, n_levels)
+        # Spread over all of them, from few classes to many.
+        some = nodes[:: max(1, len(nodes) // SAMPLED)]
+        sampled = [{index: len(self._kinds(index, node[index]).rows) for index in indices} for node in some]
+        return work_of(trees, sampled, len(nodes)).cost(len(nodes))
 
     def _bound(self, node: Node, present: Sequence[int]) -> tuple[int, bool]:
         """Return a size that k is known not to exceed, and whether k is known to be just that.
@@ -244,14 +265,24 @@ class FittedMargins:
         return cache(lambda index, level: self.margins[index].at(level, small))
 
     @cached_property
+    def _kinds(self) -> Callable[[int, int], Kinds]:
+        """The labels of an attribute at a level, those that are alike counted together."""
+
+        def kinds(index: int, level: int) -> Kinds:
+            parts = [part for each in self.tables for part in each.parts_of(index)]
+            return self._at(index, level).kinds(parts)
+
+        return cache(kinds)
+
+    @cached_property
     def _pair_rows(self) -> Callable[[Place, Place], Floats | None]:
-        """The rows expected of the labels of two attributes, each given with its level; None if independent."""
+        """The rows expected of kinds of labels of two attributes, each given with its level; None if independent."""
 
         def pair_rows(first: Place, second: Place) -> Floats | None:
             way = way_between(self.tables, first[0], second[0])
             if way is None:
                 return None
-            return expected_rows(self.margins, way, self._at(*first).shares, self._at(*second).shares)
+            return expected_rows(self.margins, way, self._kinds(*first).shares, self._kinds(*second).shares)
 
         return cache(pair_rows)
 

@@ -287,6 +287,39 @@ class MarginAtLevel:
     is_split: bool
     hides_labels: bool
 
+    def kinds(self, tables: Sequence[Ints]) -> Kinds:
+        """Count labels once that have the same rows and lie in the same part of each table; see `Kinds`.
+
+        tables: for each table that the attribute is in the part of each group.
+        """
+        n_labels, of = len(self.rows), self.shares
+        keys = [np.round(self.rows, 9)]
+        for parts in tables:
+            least, most = np.full(n_labels, len(parts)), np.zeros(n_labels, np.int64)
+            np.minimum.at(least, of.labels, parts[of.groups])
+            np.maximum.at(most, of.labels, parts[of.groups])
+            # A label in several parts is like no other.
+            keys.append(np.where(least == most, least, -1 - np.arange(n_labels)).astype(np.float64))
+        kind_of = np.unique(np.stack(keys, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+        return Kinds(
+            rows=np.bincount(kind_of, self.rows).astype(np.float64),
+            n_labels=np.bincount(kind_of),
+            shares=LabelShares(kind_of[of.labels], of.groups, of.shares),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Labels of a level of which each is expected to have the same rows, with any label of the other attributes.
+
+    Of 17,503 incomes in 412 groups, most have one of a few numbers of rows: what is computed for labels is computed for
+    kinds. `rows` are those of all labels of a kind together, and `shares` tells of kinds what it tells of labels.
+    """
+
+    rows: Floats
+    n_labels: Ints
+    shares: LabelShares
+
 
 def _group_of(groups: Sequence[Group], n_leaves: int) -> Ints:
     """Return the group of each leaf, −1 for a leaf of none."""

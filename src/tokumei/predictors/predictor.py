@@ -17,13 +17,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.progress import Cost
 from tokumei.core.registry import Registry
 from tokumei.engines.class_counts import ClassCounts, ColumnMap
 from tokumei.engines.grouping import Classes, NestedClasses
@@ -71,6 +72,14 @@ class Fitted(Protocol):
 
     def predict(self, node: Node) -> Prediction:
         """Predict the k of a node."""
+
+
+@runtime_checkable
+class Estimated(Protocol):
+    """A fitted predictor that says what predicting nodes takes before it predicts them."""
+
+    def cost(self, nodes: Sequence[Node]) -> Cost:
+        """Estimate what predicting these nodes takes."""
 
 
 class Predictor(Protocol):

@@ -39,6 +39,14 @@ class TwoWay:
     second_parts: Ints
     counts: Ints
 
+    def parts_of(self, attribute: int) -> list[Ints]:
+        """Return the part of each group of an attribute, if the table is of it."""
+        return [
+            parts
+            for index, parts in ((self.first, self.first_parts), (self.second, self.second_parts))
+            if index == attribute
+        ]
+
     def turned(self) -> TwoWay:
         """Return the same table with rows and columns exchanged."""
         return TwoWay(self.second, self.first, self.second_parts, self.first_parts, self.counts.T)
@@ -203,14 +211,19 @@ class Folded:
 
 
 def expected_sizes(
-    rows: Mapping[int, Floats], pairs: Mapping[Pair, Floats], folded: Folded | None = None
+    rows: Mapping[int, Floats],
+    pairs: Mapping[Pair, Floats],
+    folded: Folded | None = None,
+    n_alike: Mapping[int, Ints] | None = None,
 ) -> tuple[Floats, Floats]:
     """Return expected sizes of classes and how many classes have each.
 
     `rows` holds for each attribute the rows of its labels, all above 0; `pairs` for two attributes that depend on each
-    other (the smaller number first) the rows of their labels together. `folded` keeps what further nodes can use.
+    other (the smaller number first) the rows of their labels together. Labels that are alike may stand as one, with
+    their rows together; `n_alike` says how many each stands for. `folded` keeps what further nodes can use.
     """
     folded = Folded({}, {}) if folded is None else folded
+    n_alike = {index: np.ones(len(own), np.int64) for index, own in rows.items()} if n_alike is None else n_alike
     n_rows = float(next(iter(rows.values())).sum())
     dependence = {
         pair: folded.once(("dependence", *map(folded.at, pair)), partial(deviance, counts))
@@ -218,12 +231,14 @@ def expected_sizes(
     }
     tree = spanning_tree(dependence)
     ratios = {pair: pairs[pair] * n_rows / np.outer(rows[pair[0]], rows[pair[1]]) for pair in tree}
+    # Of each label by itself.
+    shares = {index: np.log(own / n_alike[index] / n_rows) for index, own in rows.items()}
     logs, weights = np.zeros(1), np.ones(1)
     left = set(rows)
     while left:
         # Each label of a root is gone through; those of an end of the tree are not.
-        root = min(left, key=lambda attribute: (len(rows[attribute]), attribute))
-        branch = _branch(root, None, rows, ratios, n_rows, left, folded)
+        root = min(left, key=lambda attribute: (int(n_alike[attribute].sum()), attribute))
+        branch = _branch(root, None, shares, n_alike, ratios, left, folded)
         own = (branch.logs, branch.weights)
         # Ten thousand birth dates times all sizes so far would be millions: those that are alike come first.
         logs, weights = _product(logs, weights, *(_together(*own) if len(branch.logs) > MANY_SIZES else own))
@@ -245,30 +260,34 @@ def spanning_tree(dependence: Mapping[Pair, float]) -> list[Pair]:
 def _branch(
     attribute: int,
     parent: int | None,
-    rows: Mapping[int, Floats],
+    shares: Mapping[int, Floats],
+    n_alike: Mapping[int, Ints],
     ratios: Mapping[Pair, Floats],
-    n_rows: float,
     left: set[int],
     folded: Folded,
 ) -> Branch:
     """Fold up an attribute and all that hangs on it, away from its parent."""
     left.discard(attribute)
     children = [
-        (_branch(other, attribute, rows, ratios, n_rows, left, folded), ratio if pair[0] == attribute else ratio.T)
+        (_branch(other, attribute, shares, n_alike, ratios, left, folded), ratio if pair[0] == attribute else ratio.T)
         for pair, ratio in ratios.items()
         if attribute in pair
         for other in pair
         if other not in (attribute, parent)
     ]
-    shares = np.log(rows[attribute] / n_rows)
+    own, weights = shares[attribute], n_alike[attribute].astype(np.float64)
     if not children:
-        return Branch(np.arange(len(shares)), shares, np.ones(len(shares)), folded.at(attribute))
+        return Branch(np.arange(len(own)), own, weights, folded.at(attribute))
     key = (folded.at(attribute), *(child.key for child, _ in children))
-    return folded.once(("branch", key), lambda: _folded_up(shares, children, key, folded))
+    return folded.once(("branch", key), lambda: _folded_up(own, weights, children, key, folded))
 
 
 def _folded_up(
-    shares: Floats, children: Sequence[tuple[Branch, Floats]], key: tuple[Hashable, ...], folded: Folded
+    shares: Floats,
+    n_alike: Floats,
+    children: Sequence[tuple[Branch, Floats]],
+    key: tuple[Hashable, ...],
+    folded: Folded,
 ) -> Branch:
     """Combine each label of an attribute with all that hangs on it."""
     hanging = [
@@ -276,7 +295,7 @@ def _folded_up(
     ]
     labels, all_logs, all_weights = [], [], []
     for label, share in enumerate(shares):
-        logs, weights = np.array([share]), np.ones(1)
+        logs, weights = np.array([share]), n_alike[label : label + 1]
         for of_child in hanging:
             logs, weights = _product(logs, weights, *of_child[label])
         labels.append(np.full(len(logs), label))

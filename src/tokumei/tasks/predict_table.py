@@ -17,8 +17,9 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.progress import GIGABYTE, UNASKED, Cost
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
-from tokumei.core.text import Text, choice_of
+from tokumei.core.text import Text, choice_of, counted
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import Table
 from tokumei.engines.class_counts import ClassCounts
@@ -37,6 +38,8 @@ from tokumei.tasks.preparing import days_of, is_of_numbers, made_hierarchy, told
 from tokumei.tasks.request import ReleaseRequest, Requirements, whole_number
 
 LISTED = 30
+# What it takes to count a node and tell of it, whoever predicts it.
+LISTED_SECONDS = 1e-4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,6 +63,10 @@ class NodePredictions(Result):
             "k_p": self.k_p,
             "rule": self.rule,
             "methods": {name: {**summary[name], **self._quadrants(name), **self._law(name)} for name in self.names},
+            "skipped": {
+                name: {"seconds": round(cost.seconds), "gigabytes": round(cost.n_bytes / GIGABYTE, 1)}
+                for name, cost in self.compared.skipped.items()
+            },
             "hierarchies_made": dict(self.made),
         }
 
@@ -84,6 +91,7 @@ class NodePredictions(Result):
         parts.append(Rows(columns, rows, title))
         laws = [law_in_words(law, self.k_p) for law in map(self._law, self.names) if law]
         parts += [Sentence(Text("power-law: {law}", law=law)) for law in laws]
+        parts += [Sentence(self._of_skipped(name, cost)) for name, cost in self.compared.skipped.items()]
         return [*parts, *told_of_made(self.made)]
 
     def figure(self) -> Drawing | None:
@@ -119,6 +127,17 @@ class NodePredictions(Result):
             for one in self.compared.nodes
         ]
 
+    def _of_skipped(self, name: str, cost: Cost) -> Text:
+        numbers = {"seconds": cost.seconds, "gigabytes": cost.n_bytes / GIGABYTE, "most": UNASKED.seconds}
+        return Text(
+            "{name} was skipped: predicting {n:,} nodes would take about {seconds:,.0f} seconds and "
+            "{gigabytes:,.1f} GB (limit: {most:,.0f} seconds). --method {name} (method='{name}') runs it anyway; "
+            "--levels predicts one node.",
+            name=name,
+            n=self.compared.lattice.n_nodes,
+            **numbers,
+        )
+
     def _quadrants(self, name: str) -> dict[str, int]:
         return self.compared.quadrants(name, self.k_p, by=self.rule).as_dict()
 
@@ -151,7 +170,7 @@ def predict_table(
     fitting = {"largest": largest, "n_nodes": n_nodes, "caution": caution}
     predictors = _predictors(whole_number(k, "k"), method, rule, fitting)
     known = known_of(table, ReleaseRequest(hierarchies=hierarchies))
-    compared, made = _compared(known, count_classes(table), predictors, levels)
+    compared, made = _compared(known, count_classes(table), predictors, levels, limit_for(method))
     return NodePredictions(table.n_rows, k, compared, made, limit, table.kind, rule)
 
 
@@ -174,7 +193,7 @@ def predict_source(
     """Predict the k of the nodes of a file or a table of an engine, whose rows are read once."""
     predictors = _predictors(k, method, rule, {"largest": largest, "n_nodes": n_nodes, "caution": caution})
     known, counts = counted_on_engine(source, qi, engine=engine, reading=reading, hierarchies=hierarchies)
-    compared, made = _compared(known, counts, predictors, levels)
+    compared, made = _compared(known, counts, predictors, levels, limit_for(method))
     return NodePredictions(counts.n_rows, k, compared, made, limit, "polars", cast("Rule", rule))
 
 
@@ -191,13 +210,30 @@ def _predictors(k: int, method: str | None, rule: str, fitting: Mapping[str, flo
     return predictors_for(k, None if method is None else [method], options)
 
 
+def limit_for(method: str | None) -> Cost | None:
+    """Return what predicting may take: as long as it does where a predictor is named."""
+    return UNASKED if method is None else None
+
+
 def _compared(
-    known: Known, counts: ClassCounts, predictors: Mapping[str, Predictor], levels: Mapping[str, int] | None
+    known: Known,
+    counts: ClassCounts,
+    predictors: Mapping[str, Predictor],
+    levels: Mapping[str, int] | None,
+    limit: Cost | None,
 ) -> tuple[Comparison, Mapping[str, str]]:
     trees = trees_of(known, TABLE_ANONYMIZERS.make("optimal"), Requirements())
     lattice = Lattice.of(trees.of_columns)
     nodes = None if levels is None else [lattice.node(dict(levels))]
-    return compare(lattice, counts, predictors, nodes=nodes), trees.made
+    if limit is not None and nodes is None and lattice.n_nodes * LISTED_SECONDS > limit.seconds:
+        expected = Text(
+            "a lattice of at most {most:,} nodes, or a predictor by name: --method power-law (method='power-law') "
+            "takes about {seconds:,.0f} seconds; --levels predicts a single node",
+            most=int(limit.seconds / LISTED_SECONDS),
+            seconds=lattice.n_nodes * LISTED_SECONDS,
+        )
+        raise InputError.of(expected, file=known.name, value=counted(lattice.n_nodes, "node"))
+    return compare(lattice, counts, predictors, nodes=nodes, limit=limit), trees.made
 
 
 # More numbers or days than this are not written out: the offer would be megabytes.
