@@ -314,9 +314,8 @@ def harden_history(
     if (release is None) == (pipeline is None):
         raise InputError.of("either a release or a pipeline that makes it")
     used = fresh_seed() if seed is None else seed
-    after = released_of(
-        anonymize_history(before, pipeline=pipeline, seed=used) if release is None else release, reading
-    )
+    made_before = anonymize_history(before, pipeline=pipeline, seed=used) if release is None else release
+    after = released_of(made_before, reading)
     truth_of(before, after)
     if not after.kept.height:
         raise InputError.of("a release with rows", file=after.name)
@@ -337,6 +336,9 @@ def harden_history(
     losses = _losses(before, after)
     found = least_change(before, after, evidence, bound, moves=moves, losses=losses, seed=used)
     hardened = found.release
+    if isinstance(made_before, HistoryRelease) and made_before.release.rows is not None and hardened.rows is not None:
+        # Back through the release before, which may have moved purchases, too.
+        hardened = replace(hardened, rows=made_before.release.rows.gather(hardened.rows))
     now = _losses(before, History(hardened.frame))
     worst = max(found.after.values(), default=0.0)
     kept = hardened.frame["customer"].drop_nulls()

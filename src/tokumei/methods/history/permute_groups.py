@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
 from tokumei.engines.item_sets import Ints
 from tokumei.methods.history.similar_customers import group_like_months
-from tokumei.methods.history.steps import release_under_pseudonyms
+from tokumei.methods.history.steps import Changed, release_under_pseudonyms
 
 OPEN = -1
 
@@ -185,12 +185,13 @@ def hand_out(
     holder = np.concatenate([*holders, np.zeros(0, np.int64)]).astype(np.int64)
     moved = put_in_place(original, groups, dealt, holders, hides_baskets=hides_baskets)
     recipe = Recipe("permute-groups", {}, seed)
-    return release_under_pseudonyms(moved, _lives(original, groups, holder), recipe=recipe, seed=seed)
+    release = release_under_pseudonyms(moved.history, _lives(original, groups, holder), recipe=recipe, seed=seed)
+    return replace(release, rows=moved.rows)
 
 
 def put_in_place(
     original: History, groups: Groups, dealt: pl.DataFrame, holders: list[Ints], *, hides_baskets: bool
-) -> History:
+) -> Changed:
     """Put the bundles in the place of their holders' rows, still under the holders' own names.
 
     Which of a holder's rows a purchase replaces is nobody's to see; those near in date and price are chosen.
@@ -255,7 +256,7 @@ def _rows_of_groups(original: History, groups: Groups) -> pl.DataFrame:
     return found.with_columns(least=pl.Series(least[found["group"].to_numpy(), found["period"].to_numpy()]))
 
 
-def _moved(original: History, source: Ints, groups: Groups, *, hides_baskets: bool) -> History:
+def _moved(original: History, source: Ints, groups: Groups, *, hides_baskets: bool) -> Changed:
     """Write the purchase of the source row in the place of each row; −1 leaves it deleted."""
     frame = original.frame
     is_kept = pl.Series(source >= 0)
@@ -268,7 +269,8 @@ def _moved(original: History, source: Ints, groups: Groups, *, hides_baskets: bo
         # Of everybody, since a column that only some rows have cannot be read again.
         if frame["invoice"].drop_nulls().n_unique() > 1:
             moved = moved.with_columns(invoice=pl.lit(None, frame.schema["invoice"]))
-    return History(moved.with_columns(pl.when(is_kept).then(pl.all())), original.name)
+    history = History(moved.with_columns(pl.when(is_kept).then(pl.all())), original.name)
+    return Changed(history, pl.Series("row", np.where(source >= 0, source, np.arange(original.n_rows))))
 
 
 def _lives(original: History, groups: Groups, holder: Ints) -> pl.DataFrame:
