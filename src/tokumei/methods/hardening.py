@@ -96,6 +96,7 @@ class Change:
         if self.found is not None:
             groups = group_those_at_risk(history, at_risk, self.found)
             facts = {name: value for name, value in groups.promise.items() if name in ("groups", "smallest_group")}
+            facts |= groups.promise_of_rows
             facts["open_at_risk"] = int(np.isin(groups.customers.filter(groups.labels == OPEN), list(at_risk)).sum())
             dealt = deal(history, groups, "rows", generator(seed, "harden", "deal"))
             holders = draw_holders(groups, generator(seed, "harden", "hand out"))
