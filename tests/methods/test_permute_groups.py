@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tokumei.attacks.history.attribution import attribute_release
 from tokumei.attacks.judge import judge, published, truth_of
 from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.core.errors import CannotAnonymize, InputError
@@ -19,7 +20,6 @@ from tokumei.methods.history.permute_groups import PermuteGroups, deal, deal_blo
 from tokumei.methods.history.similar_customers import group_like_months
 from tokumei.methods.pipeline import pipeline_of
 from tokumei.tasks.anonymize_history import anonymize_history
-from tokumei.tasks.attribute_history import attribute_once
 
 
 def history(*rows: tuple[str, str, str]) -> History:
@@ -146,7 +146,7 @@ def test_dealt_days_hide_whose_purchases_are_and_days_in_place_do_not() -> None:
             shop, groups, way, draw_holders(groups, generator(1, "hand out")), hides_baskets=True, seed=1
         )
         assert release.rows is not None
-        found, _ = attribute_once(shop, History(release.frame), release.rows, known)
+        found, _ = attribute_release(shop, History(release.frame), release.rows, known)
         assert found.shared is not None
         assert found.shared.baseline == pytest.approx(1 / 5)
         right.append(found.shared.value)

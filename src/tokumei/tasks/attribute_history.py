@@ -15,17 +15,16 @@ import numpy as np
 import polars as pl
 
 from tokumei.attacks.history.attackers import HistoryThreat, threat_of
-from tokumei.attacks.history.attribution import Attributed, attribute, judge_attribution
+from tokumei.attacks.history.attribution import attribute_release
+from tokumei.attacks.judge import published
 from tokumei.attacks.registry import HISTORY_ATTACKS, HistoryAttack
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.result import Facts, Result, Rows, Section, Sentence, as_kind
 from tokumei.core.score import Score
-from tokumei.core.seeds import generator
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.hierarchies.files import item_hierarchy, roll_together
-from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.reports.needs import lacks
 from tokumei.tasks.histories import HistoryRelease, history_of, released_of
 from tokumei.tasks.row_numbers import row_numbers
@@ -109,20 +108,16 @@ def attribute_history(
     model, items = threat_of(ANYBODY if threat is None else threat, **changes), item_hierarchy(hierarchy)
     before, after = history_of(original, reading), released_of(release, reading)
     came_from = sources_of(before, release, after, sources)
-    judged = []
+    if model.period == "other":
+        # Only the later half is attacked.
+        is_later = after.period.is_in(model.attacked_months(before))
+        after = History(after.frame.with_columns(pl.when(is_later).then(pl.all())), after.name)
+    linker, seen, judged = _linker(before, model), published(after, seed=seed), []
     with step("attributing", draws) as bar:
         for number in range(draws):
             known = model.know(before, seed=seed_of_draw(seed, number))
-            found, claims = attribute_once(
-                before,
-                after,
-                came_from,
-                known,
-                seed=seed,
-                months=model.attacked_months(before),
-                linker=_linker(before, model),
-                hierarchy=items,
-            )
+            guesses = None if linker is None else linker.guess(*roll_together(known, seen, items))
+            found, claims = attribute_release(before, after, came_from, known, guesses, seed=seed, hierarchy=items)
             judged.append((found.scores, claims))
             bar.advance()
     first, claimed = judged[0]
@@ -136,35 +131,6 @@ def attribute_history(
         "seconds": round(time.perf_counter() - started, 3),
     }
     return Attribution(model, scores, facts, claimed, before.kind)
-
-
-def attribute_once(
-    original: History,
-    released: History,
-    sources: pl.Series,
-    known: History,
-    *,
-    seed: int = 0,
-    months: Sequence[int] | None = None,
-    linker: HistoryAttack | None = None,
-    hierarchy: Hierarchy | None = None,
-) -> tuple[Attributed, pl.DataFrame]:
-    """Attack and judge with one knowledge: the scores, and of each published row its number, the customer, the chance.
-
-    sources: the row of the original that each released row came from.
-    """
-    there = released.frame["customer"].is_not_null()
-    if months is not None:
-        there &= released.period.is_in(list(months)).fill_null(False)
-    at = there.arg_true().to_numpy()
-    # In an order that tells nothing.
-    at = at[generator(seed, "attribution", "publish").permutation(len(at))]
-    seen = History(released.frame[at], f"{released.name}, published")
-    part, shown = roll_together(known, seen, hierarchy)
-    said = attribute(part, shown, linker)
-    judged = judge_attribution(said, sources.gather(at), seen.frame["customer"], known, original)
-    claims = said.select(pl.Series("row", at), "customer", "chance").sort("row")
-    return judged, claims
 
 
 def sources_of(original: History, release: Any, released: History, sources: Any = None) -> pl.Series:

@@ -26,9 +26,11 @@ import polars as pl
 
 from tokumei.attacks.judge import wilson_interval
 from tokumei.attacks.linkage.rows import learn_weights
-from tokumei.attacks.registry import HistoryAttack
 from tokumei.core.score import Score
+from tokumei.core.seeds import generator
 from tokumei.data.history import History, period_of
+from tokumei.hierarchies.files import roll_together
+from tokumei.hierarchies.hierarchy import Hierarchy
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -70,10 +72,12 @@ USUAL = {
     "basket": 2.0,
     "item": 0.5,
     "left": 0.5,
-    "linked": 1.0,
+    "linked": 0.0,
 }
 # What the pseudonym that another attack names is worth where purchases have lost their values.
-TRUSTED = 8.0
+TRUSTED = 15.0
+# And where they have not, under pseudonyms of one customer and under those that several share.
+LINKED = (2.0, 0.5)
 # A customer whom nothing speaks for.
 LEAST = 1e-3
 NOBODY = -1e9
@@ -314,11 +318,11 @@ def find_purchases(sides: Sides, linked: Ints) -> Found:
     return Found(purchase, row, chance, key == "values")
 
 
-def attribute(knowledge: History, published: History, linker: HistoryAttack | None = None) -> pl.DataFrame:
+def attribute(knowledge: History, published: History, guesses: pl.DataFrame | None = None) -> pl.DataFrame:
     """Return for each published row that is left, in order, the customer believed to have bought it and the chance.
 
-    linker: an attack that guesses whose each pseudonym is, which is weighed with the rest. The column `is_found` marks
-    the rows taken for purchases that are known.
+    guesses: the pseudonym of each customer and month as another attack guesses it, which is weighed with the rest. The
+    column `is_found` marks the rows taken for purchases that are known.
     """
     n_rows = published.kept.height
     schema = {"customer": pl.String, "chance": pl.Float64, "is_found": pl.Boolean}
@@ -326,9 +330,9 @@ def attribute(knowledge: History, published: History, linker: HistoryAttack | No
         empty = {"customer": [None] * n_rows, "chance": [0.0] * n_rows, "is_found": [False] * n_rows}
         return pl.DataFrame(empty, schema=schema)
     sides = Sides.of(knowledge, published)
-    linked = _linked(sides, published, None if linker is None else linker.guess(knowledge, published))
+    linked = _linked(sides, published, guesses)
     pairs = find_purchases(sides, linked)
-    weights = _learned(sides, pairs, knowledge, published, linker)
+    weights = _learned(sides, pairs, linked)
     evidence = Evidence(sides, pairs, np.ones(len(sides.who), bool), linked)
     customer, chance = np.full(n_rows, -1, np.int64), np.zeros(n_rows)
     for first in range(0, n_rows, ROWS_AT_ONCE):
@@ -371,33 +375,25 @@ def _linked(sides: Sides, published: History, guesses: pl.DataFrame | None) -> I
     return found.fill_null(-1).to_numpy()
 
 
-def _learned(
-    sides: Sides, pairs: Found, knowledge: History, published: History, linker: HistoryAttack | None
-) -> Floats:
+def _learned(sides: Sides, pairs: Found, linked: Ints) -> Floats:
     """Learn what evidence is worth, under pseudonyms of one customer and shared ones (down), by kind (across).
 
-    A third of the purchases that are found are weighed by what the others say.
+    A third of the purchases that are found are weighed by what the others say. What another attack guesses is not: it
+    was told of all of them.
     """
     usual = np.array(list(USUAL.values()))
     worth = np.stack([usual, usual])
+    at = list(USUAL).index("linked")
+    worth[:, at] = LINKED if pairs.is_exact else TRUSTED
     # The same for the same rows in any order: which third a purchase is of comes from its values.
     is_held = (sides.known["values"] * 7919 + sides.known["day"] * 104729 + sides.who) % HELD_BACK == 0
     asked = np.flatnonzero((pairs.chance >= SURE) & is_held[pairs.purchase])[:MOST_EXAMPLES]
-    if not pairs.is_exact and linker is not None:
-        # What is found by its item alone is found by the other attack's guesses, and teaches nothing about them.
-        worth[:, list(USUAL).index("linked")] = TRUSTED
+    # What is found by its item alone is found by the other attack's guesses, and teaches little.
+    if not len(asked) or is_held.all() or (not pairs.is_exact and (linked >= 0).any()):
         return worth
-    if not len(asked) or is_held.all():
-        return worth
-    guesses = None
-    if linker is not None:
-        # Whoever knows the answer would believe too much in an attack that was given it.
-        is_told = knowledge.frame["customer"].is_not_null().to_numpy().copy()
-        is_told[np.flatnonzero(is_told)[is_held]] = False
-        told = knowledge.frame.with_columns(pl.when(pl.Series(is_told)).then(pl.all()))
-        guesses = linker.guess(History(told, knowledge.name), published)
-    evidence = Evidence(sides, pairs, ~is_held, _linked(sides, published, guesses))
+    evidence = Evidence(sides, pairs, ~is_held, linked)
     who, features = evidence.features(pairs.row[asked])
+    features[at] = 0
     is_owner = who == sides.who[pairs.purchase[asked]][:, None]
     prior = np.where(who >= 0, np.tensordot(usual, features, 1), NOBODY)
     is_shared = evidence.is_shared[sides.pseudonym[pairs.row[asked]]]
@@ -474,6 +470,31 @@ def judge_attribution(
             inputs={"customers": of_each.height, "right": n_open},
         ),
     )
+
+
+def attribute_release(
+    original: History,
+    released: History,
+    sources: pl.Series,
+    known: History,
+    guesses: pl.DataFrame | None = None,
+    *,
+    seed: int = 0,
+    hierarchy: Hierarchy | None = None,
+) -> tuple[Attributed, pl.DataFrame]:
+    """Attack a release with one knowledge and judge it: the scores, and of each row its number, customer and chance.
+
+    sources: the row of the original that the purchase of each released row came from.
+    guesses: those of another attack at pseudonyms, which are weighed with the rest.
+    """
+    at = released.frame["customer"].is_not_null().arg_true().to_numpy()
+    # In an order that tells nothing.
+    at = at[generator(seed, "attribution", "publish").permutation(len(at))]
+    seen = History(released.frame[at], f"{released.name}, published")
+    part, shown = roll_together(known, seen, hierarchy)
+    said = attribute(part, shown, guesses)
+    judged = judge_attribution(said, sources.gather(at), seen.frame["customer"], known, original)
+    return judged, said.select(pl.Series("row", at), "customer", "chance").sort("row")
 
 
 def sizes_of_groups(rows: pl.DataFrame) -> pl.DataFrame:

@@ -62,8 +62,8 @@ class PermuteGroups:
     them for equally likely gives each of the block's g purchases to its buyer with the chance 1/g, and one of them in
     expectation. In an open row the buyer may be seen. ∎ Whoever knows some purchases of a block has fewer left to mix
     up: in expectation one of those unknown in each block is right still, so that at most
-    (open unknown rows + blocks) / (unknown rows) are. Whoever knows habits is no surer of an order with the release than
-    without it.
+    (open unknown rows + blocks) / (unknown rows) are. Whoever knows habits is no surer of an order with the release
+    than without it.
 
     Both hold of the published rows, which are shuffled; the release beside the original is the publisher's. That
     *somebody* of the group bought a thing, or was there on a day, is no secret. Times and invoices, which would join
