@@ -151,15 +151,6 @@ def sources_of(original: History, release: Any, released: History, sources: Any 
     return pl.Series("row", np.arange(original.n_rows))
 
 
-def why_no_attribution(original: History, released: History) -> str | None:
-    """Explain why nobody can say whose purchases the rows of a file are; None where they kept their places."""
-    try:
-        sources_of(original, None, released)
-    except InputError as error:
-        return error.faults[0].expected
-    return None
-
-
 def _linker(history: History, threat: HistoryThreat) -> HistoryAttack | None:
     """Return the attack whose guesses at pseudonyms are weighed with the rest, where the history allows it."""
     made: HistoryAttack = HISTORY_ATTACKS.make(UNTOLD[threat.period][0])

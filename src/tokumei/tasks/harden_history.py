@@ -12,6 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
+from tokumei.attacks.history.attribution import attribute_release
 from tokumei.attacks.judge import found_customers, judge, published, truth_of
 from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.core.errors import CannotAnonymize, InputError
@@ -37,6 +40,7 @@ from tokumei.reports.needs import (
     within_time,
 )
 from tokumei.tasks.anonymize_history import anonymize_history
+from tokumei.tasks.attribute_history import sources_of
 from tokumei.tasks.histories import HistoryRelease, history_of, released_of
 from tokumei.tasks.report_history import read_knowledge
 
@@ -336,11 +340,17 @@ def harden_history(
     losses = _losses(before, after)
     found = least_change(before, after, evidence, bound, moves=moves, losses=losses, seed=used)
     hardened = found.release
-    if isinstance(made_before, HistoryRelease) and made_before.release.rows is not None and hardened.rows is not None:
+    sources = _sources_of(before, made_before, after)
+    if sources is not None and hardened.rows is not None:
         # Back through the release before, which may have moved purchases, too.
-        hardened = replace(hardened, rows=made_before.release.rows.gather(hardened.rows))
+        hardened = replace(hardened, rows=sources.gather(hardened.rows))
     now = _losses(before, History(hardened.frame))
     worst = max(found.after.values(), default=0.0)
+    given = {}
+    if some.said is None and sources is not None and hardened.rows is not None:
+        least = known[min(known, key=int)][0]
+        given["attributed_before"] = _attributed(before, after, sources, least, names)
+        given["attributed"] = _attributed(before, History(hardened.frame), hardened.rows, least, names)
     kept = hardened.frame["customer"].drop_nulls()
     facts = {
         "method": "harden",
@@ -348,6 +358,7 @@ def harden_history(
         "change": found.change.name,
         "found_before": max(found.before.values(), default=0.0),
         "found": worst,
+        **given,
         "rows": before.n_rows,
         "released_before": after.kept.height,
         "released": len(kept),
@@ -360,6 +371,24 @@ def harden_history(
     made = HistoryRelease(before, hardened, facts, form, before.kind)
     costs = {name: (score.value, now[name].value) for name, score in losses.items() if name in now}
     return Hardened(made, found, bound, costs, left_out, facts, some.said)
+
+
+def _sources_of(original: History, release: Any, released: History) -> pl.Series | None:
+    """Return which row of the original each row's purchase is; None where a file does not say so."""
+    try:
+        return sources_of(original, release, released)
+    except InputError:
+        return None
+
+
+def _attributed(
+    original: History, released: History, sources: pl.Series, known: History, attacks: Sequence[str]
+) -> float | None:
+    """Return the share of the unknown rows that are given to their buyers; None where all are known."""
+    name = next((one for one in attacks if one == "linkage"), None)
+    guesses = None if name is None else HISTORY_ATTACKS.make(name).guess(known, published(released, seed=0))
+    judged, _ = attribute_release(original, released, sources, known, guesses)
+    return judged.rows.value if judged.rows.inputs["rows"] else None
 
 
 def _checked(bound: float, draws: int, changes: Sequence[str] | None) -> list[str]:

@@ -77,7 +77,11 @@ class PermuteGroups:
 
     # As much as is held tolerable for a recipient who is trusted (CHEO); what is published needs less.
     bound: float = field(
-        default=0.33, metadata={"help": "Largest share of customers any attacker may be expected to find."}
+        default=0.33,
+        metadata={
+            "help": "Largest share of customers whose pseudonym any attacker may be expected to find; purchases have "
+            "another bound."
+        },
     )
     smallest: int = field(
         default=2, metadata={"help": "Fewest customers in a group: each is found with chance 1/g at most."}
