@@ -24,24 +24,23 @@ ROWS = (
 KNOWN = history(ROWS[0], ROWS[1], (None, *ROWS[2][1:]), ROWS[3], (None, *ROWS[4][1:]))
 
 
-def test_the_rest_of_a_basket_is_learned_from_a_row_that_stands_alone() -> None:
+def test_the_rest_of_a_basket_is_learned_from_the_rows_beside_it() -> None:
     published = history(*(("P" if who == "a" else "Q", *cells) for who, *cells in ROWS))
     claims = learn_baskets(KNOWN, published)
-    # The tea stands under P and Q and tells nothing; the jam of quantity 1 is P's alone, and so is the oil beside it.
-    assert claims.select("customer", "item").rows() == [("a", "oil")]
+    # The jam of quantity 1 is P's alone, so that P is a's, and of the two teas that under Q is b's.
+    assert claims.select("customer", "item").rows() == [("a", "oil"), ("b", "jam")]
     score = judge_baskets(claims, history(*ROWS), KNOWN)
-    # Of the oil of a and the second jam of b, one was learned.
-    assert score.value == pytest.approx(1 / 2)
-    assert score.inputs == {"claims": 1, "right": 1, "precision": 1.0}
-    # A row drawn from the two unknown ones of the day would have been a's with chance 1/2, for one of two rows asked.
-    assert score.baseline == pytest.approx(1 / 4)
+    assert score.value == 1
+    assert score.inputs == {"claims": 2, "right": 2, "precision": 1.0}
+    # Each would have been right with chance 1/2, drawn from the two unknown rows of the day.
+    assert score.baseline == pytest.approx(1 / 2)
 
 
 def test_what_stands_beside_a_known_row_but_was_bought_by_another_is_a_wrong_claim() -> None:
     owners = ["Q", "P", "Q", "P", "P"]
     published = history(*((name, *cells) for name, (_, *cells) in zip(owners, ROWS, strict=True)))
     score = judge_baskets(learn_baskets(KNOWN, published), history(*ROWS), KNOWN)
-    assert (score.value, score.inputs["claims"]) == (0.0, 1)
+    assert (score.value, score.inputs["claims"]) == (0.0, 2)
 
 
 def test_nothing_is_claimed_of_nothing() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from tokumei.data.history import History
@@ -51,3 +53,17 @@ def test_shop_that_is_found_in_most_months_is_not_reported_as_safe() -> None:
     assert row < found - 0.1
     page = history_page("A shop", done).to_html()
     assert f"names a customer rightly in {found:.1%} of their months" in " ".join(page.split())
+
+
+def test_evaluation_states_whose_purchases_are_known_where_it_is_told_whose_they_are() -> None:
+    original = History.of(make_retail(20, n_rows=400, seed=1))
+    release = Pseudonyms(12).anonymize(original, seed=1)
+    known = {"25": original.known(0.25, seed=1), "100": original.known(1.0, seed=1)}
+    asked: dict[str, Any] = {"utilities": (), "attacks": ("linkage",)}
+    done = evaluate(original, History(release.frame), known, **asked, sources=release.rows)
+    # Who knows everything has nothing to find out.
+    assert set(done.attribution) == {"25"}
+    assert done.attribution["25"].rows.value > 0.9
+    assert done.as_dict()["attribution"]["25"]["rows"]["value"] == done.attribution["25"].rows.value
+    assert "Whose purchases are known" in history_page("A shop", done).to_html()
+    assert not evaluate(original, History(release.frame), known, **asked).attribution

@@ -59,7 +59,7 @@ def test_history_without_rows_is_left_out_of_report_and_sweep_by_a_word(tmp_path
     assert "No loss could be measured: the history has no rows." in done.page().to_html()
     swept = sweep_history(empty, grid=WAY)
     assert swept.to_dict()["ways"] == [
-        {"name": "monthly", "utility": None, "found": None, "attack": None}
+        {"name": "monthly", "utility": None, "found": None, "attack": None, "attributed": None}
         | {"left_out": "the history has no rows", "is_on_frontier": False}
     ]
     assert Sentence("Left out: the history has no rows.") in swept.sections()

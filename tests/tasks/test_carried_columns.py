@@ -96,3 +96,17 @@ def test_made_up_rows_would_be_told_by_what_they_do_not_carry() -> None:
     history = tk.History(pl.read_csv(ROWS.encode()), customer="member", date="when", item="goods", carry=["shop"])
     with pytest.raises(InputError, match="a method that makes up no rows"):
         tk.anonymize(history, method="dummies")
+
+
+def test_carried_columns_move_with_their_purchase() -> None:
+    frame = pl.read_csv(ROWS.encode(), infer_schema=False).with_columns(price=pl.lit(1.0), quantity=pl.lit(1))
+    frame = frame.with_columns(goods=pl.concat_str("goods", "note"))
+    history = tk.History(frame, customer="member", date="when", item="goods", carry="note")
+    moved = False
+    for seed in range(5):
+        released = tk.anonymize(history, method="permute-groups", bound=0.4, seed=seed, carry_anyway=True)
+        kept = released.frame.drop_nulls("customer")
+        assert kept.height == 6
+        assert kept["item"].str.ends_with(kept["note"]).all()
+        moved |= released.frame["note"].to_list() != frame["note"].to_list()
+    assert moved

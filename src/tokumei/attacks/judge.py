@@ -319,7 +319,7 @@ def _blind_row_success(cells: pl.DataFrame, customers: Sequence[str], periods: S
     return math.fsum(chances) / n
 
 
-def wilson_interval(n_successes: float, n_trials: int) -> tuple[float, float]:
+def wilson_interval(n_successes: float, n_trials: float) -> tuple[float, float]:
     """Return the 95 % interval of a share."""
     # Not of scipy.stats, which takes longer to import than most attacks take; in its steps, for the same digits.
     from scipy.special import ndtri

@@ -56,6 +56,10 @@ def anonymize_history(
     truth: Annotated[
         Path | None, Option("--truth", metavar="F", help="Also write who is who, to judge attacks by.")
     ] = None,
+    rows: Annotated[
+        Path | None,
+        Option("--rows", metavar="FILE", help="Also write which row each purchase was, to judge attribution by."),
+    ] = None,
     out_format: OutFormatOption = None,
     carry: Annotated[
         str | None,
@@ -90,7 +94,9 @@ def anonymize_history(
 
     if (method is None) == (pipeline is None):
         raise InputError.of("either --method or --pipeline; 'tokumei parts history-anonymizer' lists the methods")
-    outputs = {"--out": out, "--published": published, "--truth": truth}
+    outputs = {"--out": out, "--published": published, "--truth": truth, "--rows": rows}
+    if rows is not None and engine != "local":
+        raise InputError.of("the local engine, which --rows needs", option="--engine", value=engine)
     items = item_file(hierarchy)
     if items is None:
         # The same by the name that the method has for it.
@@ -129,7 +135,7 @@ def anonymize_history(
                 hierarchy=items,
                 **typed,
             )
-            done.write(drafts["--out"], drafts.get("--published"), drafts.get("--truth"))
+            done.write(drafts["--out"], drafts.get("--published"), drafts.get("--truth"), drafts.get("--rows"))
             result = {**done.to_dict(), "out": str(out)}
     show(Answer(result, release_sections(result)), json=json)
 
@@ -208,7 +214,8 @@ def measure_history(
 @reads_histories
 def attack_history(
     attack: Annotated[
-        str | None, Argument(metavar="[NAME]", help="See 'tokumei parts history-attack'; with --threat, if given.")
+        str | None,
+        Argument(metavar="[NAME]", help="See 'tokumei parts history-attack', or attribution; with --threat, if given."),
     ] = None,
     releases: Annotated[
         list[Path] | None, Argument(metavar="[A B]", help="With link-releases: two releases of the same people.")
@@ -232,6 +239,9 @@ def attack_history(
     original: Annotated[
         Path | None, Option("--original", metavar="T", help="The original, of which a threat knows some.")
     ] = None,
+    rows: Annotated[
+        Path | None, Option("--rows", metavar="FILE", help="The row of T behind each row of A, for attribution.")
+    ] = None,
     draws: Annotated[int, Option("--draws", min=1, help="How often a threat's knowledge is drawn.")] = 3,
     seed: Annotated[int, Option("--seed", min=0, help="What a threat's knowledge is drawn by.")] = 1,
     hierarchy: ItemHierarchyOption = None,
@@ -249,6 +259,10 @@ def attack_history(
 
     link-releases A B needs no knowledge: it tells which names of two releases are one person's, by habits learned on
     other people; --truth then has the columns first and second.
+
+    'attribution' gives every published row to a customer, whatever its pseudonym, and tells how many are right: with
+    --original, the release row for row, --rows where purchases were moved, and --threat if somebody else attacks than
+    who knows a quarter of all purchases. --out lists the claims.
 
     Example: tokumei attack history linkage --master M.csv --knowledge T25.csv --release S.csv --out Fh.csv
     """
@@ -268,14 +282,16 @@ def attack_history(
         raise InputError.of("link-releases, which takes two releases", value=str(releases[0]))
     if release is None:
         raise InputError.of("a release", option="--release")
-    if threat is not None:
+    if threat is not None or attack == "attribution":
         if engine != "local":
-            raise InputError.of("the local engine, which threats need", option="--engine", value=engine)
-        asked = _Threatened(threat, attack, original, release, draws, seed, item_file(hierarchy))
+            raise InputError.of("the local engine, which threats and attribution need", option="--engine", value=engine)
+        asked = _Threatened(threat, attack, original, release, rows, draws, seed, item_file(hierarchy))
         _attack_as(asked, options, out, force=force, reading=reading, json=json)
         return
     if attack is None or knowledge is None or out is None:
         raise InputError.of("the NAME of an attack, --knowledge and --out; or --threat with --original")
+    if rows is not None:
+        raise InputError.of("attribution, which asks whose purchases rows are", option="--rows")
     items = item_file(hierarchy)
     guard = guarded({"--out": out}, inputs=[knowledge, release, master, truth, items], force=force)
     with showing_progress(), guard as drafts:
@@ -315,10 +331,11 @@ def _link(
 class _Threatened:
     """Who attacks which release of what, how often."""
 
-    threat: str
+    threat: str | None
     attack: str | None
     original: Path | None
     release: Path
+    rows: Path | None
     draws: int
     seed: int
     hierarchy: Path | None
@@ -327,27 +344,28 @@ class _Threatened:
 def _attack_as(
     asked: _Threatened, options: list[str] | None, out: Path | None, *, force: bool, reading: Reading, json: bool
 ) -> None:
-    """Attack under a threat model; the customers at risk go to a file if one is named."""
+    """Attack under a threat model; the customers at risk, or the claims, go to a file if one is named."""
     from tokumei.data.files.formats import write_frame
     from tokumei.data.files.outputs import guarded
+    from tokumei.tasks.attribute_history import attribute_history
     from tokumei.tasks.threat_history import threat_history
 
     if asked.original is None:
-        raise InputError.of("the original, of which the threat knows some", option="--original")
-    attacks = None if asked.attack is None else [asked.attack]
-    guard = guarded({"--out": out}, inputs=[asked.original, asked.release, asked.hierarchy], force=force)
-    with showing_progress(), guard as drafts:
-        done = threat_history(
-            asked.original,
-            asked.release,
-            asked.threat,
-            attacks=attacks,
-            draws=asked.draws,
-            seed=asked.seed,
-            reading=reading,
-            hierarchy=asked.hierarchy,
-            **part_options(options, threat_history),
-        )
+        raise InputError.of("the original, of which the attacker knows some", option="--original")
+    how: dict[str, Any] = {"draws": asked.draws, "seed": asked.seed, "reading": reading, "hierarchy": asked.hierarchy}
+    inputs = [asked.original, asked.release, asked.hierarchy, asked.rows]
+    with showing_progress(), guarded({"--out": out}, inputs=inputs, force=force) as drafts:
+        if asked.attack == "attribution":
+            how |= {"sources": asked.rows, **part_options(options, attribute_history)}
+            claimed = attribute_history(asked.original, asked.release, asked.threat, **how)
+            if out is not None:
+                write_frame(claimed.numbered_claims, drafts["--out"])
+            show(claimed, json=json)
+            return
+        if asked.rows is not None or asked.threat is None:
+            raise InputError.of("attribution, which asks whose purchases rows are", option="--rows")
+        how |= {"attacks": None if asked.attack is None else [asked.attack], **part_options(options, threat_history)}
+        done = threat_history(asked.original, asked.release, asked.threat, **how)
         if out is not None:
             write_frame(done.at_risk, drafts["--out"])
     show(done, json=json)

@@ -7,7 +7,7 @@ release that is changed must not have been published, or who has both puts them 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from tokumei.methods.history.permute_groups import (
 )
 from tokumei.methods.history.perturb import Perturb
 from tokumei.methods.history.similar_customers import group_like_months
-from tokumei.methods.history.steps import release_under_pseudonyms
+from tokumei.methods.history.steps import all_rows, release_under_pseudonyms
 
 # How far values are moved: within a week and a quarter of themselves, or anywhere in their month and up to the double.
 WIDENED = (
@@ -92,21 +92,23 @@ class Change:
             first = lives["period"].min()
             block = (pl.col("period") - first) // self.lifetime
             cells = cells.with_columns(life=pl.concat_str("life", block.cast(pl.String), separator="\0"))
-        groups = None
+        groups, rows = None, all_rows(history)
         if self.found is not None:
             groups = group_those_at_risk(history, at_risk, self.found)
             facts = {name: value for name, value in groups.promise.items() if name in ("groups", "smallest_group")}
+            facts |= groups.promise_of_rows
             facts["open_at_risk"] = int(np.isin(groups.customers.filter(groups.labels == OPEN), list(at_risk)).sum())
             dealt = deal(history, groups, "rows", generator(seed, "harden", "deal"))
             holders = draw_holders(groups, generator(seed, "harden", "hand out"))
-            history = put_in_place(history, groups, dealt, holders, hides_baskets=True)
+            moved = put_in_place(history, groups, dealt, holders, hides_baskets=True)
+            history, rows = moved.history, moved.rows
             cells = _lives_of_groups(cells, groups)
         recipe = Recipe("harden", asdict(self), seed, found=facts)
         numbered = cells.with_columns(life=pl.col("life").rank("dense").cast(pl.Int64) - 1)
         release = release_under_pseudonyms(history, numbered, recipe=recipe, seed=seed)
         if groups is not None:
             check_equal_counts(groups, release)
-        return release
+        return replace(release, rows=rows)
 
 
 def unname(original: History, released: History) -> History:

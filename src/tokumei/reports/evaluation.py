@@ -17,6 +17,7 @@ from typing import Any
 
 import polars as pl
 
+from tokumei.attacks.history.attribution import Attributed, attribute_release
 from tokumei.attacks.judge import Verdict, judge, truth_of
 from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.core.errors import CannotAnonymize, InputError
@@ -50,6 +51,7 @@ def default_attacks(history: History) -> tuple[str, ...]:
 class Evaluation:
     """The scores of one release: losses by measure, and attacks by name and by how much was known.
 
+    `attribution` has by how much was known which published rows, not known before, were given to their buyers.
     `left_out` says which measures and attacks the history does not allow, and why.
     """
 
@@ -57,6 +59,7 @@ class Evaluation:
     attacks: pl.DataFrame
     exposed: pl.DataFrame
     left_out: Mapping[str, str] = field(default_factory=dict)
+    attribution: Mapping[str, Attributed] = field(default_factory=dict)
 
     @property
     def contest_utility(self) -> float | None:
@@ -91,6 +94,10 @@ class Evaluation:
             "utility": {name: score.value for name, score in self.utility.items()},
             "attacks": self.attacks.to_dicts(),
             "exposed": self.exposed.head(20).to_dicts(),
+            "attribution": {
+                known: {name: score.as_dict() for name, score in found.scores.items()}
+                for known, found in self.attribution.items()
+            },
             "left_out": dict(self.left_out),
         }
 
@@ -143,10 +150,12 @@ def evaluate(
     is_named: bool = False,
     not_tried: Mapping[str, str] | None = None,
     hierarchy: Hierarchy | None = None,
+    sources: pl.Series | None = None,
 ) -> Evaluation:
     """Measure and attack a release that keeps the rows of its original.
 
-    `attacked` has the rows of some customers where attacking all would
+    `sources` says of which row of the original the purchase of each released row is; without it nobody is judged by
+    whose purchases are known to be theirs. `attacked` has the rows of some customers where attacking all would
     take too long. What the history does not allow is left out, as are the attacks that were `not_tried` for another
     reason; an attack that was asked for by name is an error then.
     """
@@ -172,12 +181,24 @@ def evaluate(
                 left_out[name] = why
                 bar.advance(len(knowledge))
         names = [name for name in attacks if name not in left_out]
+        linked: dict[str, pl.DataFrame] = {}
         for trial in try_attacks(before, after, knowledge, names, periods=original.periods, hierarchy=hierarchy):
+            if trial.attack == "linkage":
+                linked[trial.known] = trial.guesses
             rows.append({"attack": trial.attack, "known": trial.known, **_shares(trial.verdict)})
             found.append(_found(trial.guesses, truth))
             bar.advance()
+        given: dict[str, Attributed] = {}
+        for known, history in knowledge.items():
+            if sources is None:
+                break
+            guesses = linked.get(known)
+            judged, _ = attribute_release(before, after, sources, history, guesses, hierarchy=hierarchy)
+            # Who knows all has nothing to find out.
+            if judged.rows.inputs["rows"]:
+                given[known] = judged
     schema: Any = {"attack": pl.String, "known": pl.String, **dict.fromkeys(COUNTS, pl.Float64)}
-    return Evaluation(losses, pl.DataFrame(rows, schema=schema), _exposed(found, truth), left_out)
+    return Evaluation(losses, pl.DataFrame(rows, schema=schema), _exposed(found, truth), left_out, given)
 
 
 def _shares(verdict: Verdict) -> dict[str, float]:
@@ -205,8 +226,15 @@ def _exposed(found: Sequence[pl.DataFrame], truth: pl.DataFrame) -> pl.DataFrame
 
 
 # Raised whenever a number of a result comes to mean another thing, so that none from before is taken for it.
-RESULTS = 2
-LINE = {"name": pl.String, "utility": pl.Float64, "found": pl.Float64, "attack": pl.String, "left_out": pl.String}
+RESULTS = 3
+LINE = {
+    "name": pl.String,
+    "utility": pl.Float64,
+    "found": pl.Float64,
+    "attack": pl.String,
+    "attributed": pl.Float64,
+    "left_out": pl.String,
+}
 
 
 def read_grid(path: Path | str) -> dict[str, dict[str, Any]]:
@@ -341,12 +369,22 @@ def _measured(
     try:
         release = pipeline.anonymize(original, seed=seed)
     except CannotAnonymize as error:
-        return {"utility": None, "found": None, "attack": None, "evaluation": {"left_out": {"way": error.text}}}
+        none = dict.fromkeys(("utility", "found", "attack", "attributed"))
+        return {**none, "evaluation": {"left_out": {"way": error.text}}}
     done = evaluate(
-        original, History(release.frame), knowledge, attacks=attacks, not_tried=not_tried, hierarchy=hierarchy
+        original,
+        History(release.frame),
+        knowledge,
+        attacks=attacks,
+        not_tried=not_tried,
+        hierarchy=hierarchy,
+        sources=release.rows,
     )
-    best, found = done.best_attack(min(knowledge, key=int)) if done.attacks.height else (None, None)
-    return {"utility": done.contest_utility, "found": found, "attack": best, "evaluation": done.as_dict()}
+    least = min(knowledge, key=int)
+    best, found = done.best_attack(least) if done.attacks.height else (None, None)
+    attributed = done.attribution[least].rows.value if least in done.attribution else None
+    told = {"utility": done.contest_utility, "found": found, "attack": best, "attributed": attributed}
+    return {**told, "evaluation": done.as_dict()}
 
 
 def _line(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -225,6 +225,11 @@ SCORES: dict[str, tuple[str, ...]] = {
         "Published purchases whose customer is named rightly; a pseudonym that several customers are given is shared.",
         "顧客を正しく当てられた購買の割合です。複数の顧客に推定された仮名は等分して数えます。",
     ),
+    "attributed": (
+        "purchases given to their buyers",
+        "Published purchases that were not known before and are given to their buyer, whatever pseudonym they have.",
+        "攻撃者が知らなかった購買のうち、仮名によらず購入者を正しく当てられた割合です。",
+    ),
 }
 ATTACKERS: dict[str, tuple[str, ...]] = {
     "prosecutor": (

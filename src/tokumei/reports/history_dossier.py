@@ -199,6 +199,13 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
             share=f"{name['value']:.1%}",
             blind=_share(name.get("baseline")),
         )
+        given = [one["scores"]["attributed"]["value"] for one in tried if "attributed" in one["scores"]]
+        if given:
+            document.paragraph(
+                "Of the published purchases that were not known before, {share} are given to their buyers, whatever "
+                "pseudonym they stand under.",
+                share=f"{max(given):.1%}",
+            )
     else:
         document.paragraph("No attack was tried, so nothing is known of who could be found.")
     losses = {

@@ -106,6 +106,8 @@ def history_page(
     if evaluation.attacks.height:
         _add_attacks(page, evaluation)
         _add_exposed(page, evaluation)
+    if evaluation.attribution:
+        _add_attribution(page, evaluation)
     if evaluation.left_out:
         page.heading("What was left out")
         left_out = [list(pair) for pair in evaluation.left_out.items()]
@@ -124,10 +126,16 @@ def add_frontier(page: Page, swept: pl.DataFrame) -> None:
         _add_frontier_figure(page, swept)
     ordered = swept.sort("found", "utility")
     page.table(
-        ["way", "use lost", "customers found", "by", "on the frontier"],
+        ["way", "use lost", "customers found", "by", "purchases attributed", "on the frontier"],
         [
-            [n, "left out" if u is None else u, "left out" if f is None else f, a or "", "yes" if b else ""]
-            for n, u, f, a, b in ordered.select("name", "utility", "found", "attack", "is_on_frontier").iter_rows()
+            [
+                one["name"],
+                *("left out" if one[name] is None else one[name] for name in ("utility", "found")),
+                one["attack"] or "",
+                "" if one.get("attributed") is None else one["attributed"],
+                "yes" if one["is_on_frontier"] else "",
+            ]
+            for one in ordered.iter_rows(named=True)
         ],
         "Ways to anonymize, the safest first.",
     )
@@ -183,6 +191,33 @@ def _add_attacks(page: Page, evaluation: Evaluation) -> None:
             [list(row) for row in wide.iter_rows()],
             caption,
         )
+
+
+def _add_attribution(page: Page, evaluation: Evaluation) -> None:
+    page.heading("Whose purchases are known")
+    rows = [
+        [
+            f"{known} %",
+            found.rows.value,
+            *(("", "") if found.shared is None else (found.shared.value, found.shared.baseline or 0.0)),
+            found.claims.value,
+            found.customers.value,
+        ]
+        for known, found in evaluation.attribution.items()
+    ]
+    page.table(
+        [
+            "known",
+            "rows given to their buyer",
+            "where pseudonyms are shared",
+            "guessed there",
+            "claims right",
+            "customers with 4/5 of their rows",
+        ],
+        rows,
+        "Of the published rows that were not known before, whatever pseudonym they stand under. Where customers share "
+        "pseudonyms, somebody who knows with whom may guess among them.",
+    )
 
 
 def _add_exposed(page: Page, evaluation: Evaluation) -> None:

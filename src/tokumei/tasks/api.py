@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tokumei.predictors.predictor import Rule
     from tokumei.tasks.attack_history import Guesses
     from tokumei.tasks.attack_table import TableAttack
+    from tokumei.tasks.attribute_history import Attribution
     from tokumei.tasks.audit_table import TableAudit
     from tokumei.tasks.compare_table import MethodComparison
     from tokumei.tasks.dossier import TableReport
@@ -297,6 +298,19 @@ def attack(  # type: ignore[overload-overlap]
     seed: int = 1,
 ) -> LinkedReleases: ...
 @overload
+def attack(  # type: ignore[overload-overlap]  # A name of its own gives a result of its own.
+    original: History | HistoryRelease,
+    release: History | HistoryRelease | Frame,
+    attack: Literal["attribution"],
+    *,
+    threat: str | HistoryThreat | None = None,
+    sources: Any = None,
+    draws: int = 3,
+    seed: int = 1,
+    hierarchy: Any = None,
+    **options: Unpack[ThreatOptions],
+) -> Attribution: ...
+@overload
 def attack(
     original: History | HistoryRelease,
     release: History | HistoryRelease | Frame | None = None,
@@ -334,8 +348,10 @@ def attack(original: Any, release: Any = None, attack: Any = None, **options: An
 
     Of a history, `threat` says who attacks in place of what is known: "neighbor", "spouse", "data-broker", "rivals",
     "insider" or a threat of your own, with `attacks`, `draws`, `seed` and changes such as `share` or `days`; the first
-    is the original then. "link-releases" takes two releases of the same people, and tells which names are one person's;
-    `truth` has the columns first and second.
+    is the original then. So it is with "attribution", which asks whose purchase each row is, whatever its pseudonym;
+    `sources` then tells which row of the original each was, counted from 0, where the release is only a frame or file.
+    "link-releases" takes two releases of the same people, and tells which names are one person's; `truth` has the
+    columns first and second.
 
     >>> import tokumei as tk
     >>> t = tk.Table({"age": [31, 31, 52, 52]}, qi=["age"])

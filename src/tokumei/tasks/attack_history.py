@@ -119,10 +119,10 @@ def attack_history(
     """Guess the pseudonym of each customer in each month; judged at once where the release knows who is who.
 
     With a `threat`, the first is the original, and what is known of it is drawn as the threat says (see
-    `threat_history`): the result is then a `ThreatReport`, not `Guesses`. With an item `hierarchy`, what is known and
-    what is released are compared at the coarser of their levels. By "link-releases" both are releases, and the result
-    is `LinkedReleases`. On another engine than the local one both are files,
-    whose rows need not fit into memory.
+    `threat_history`): the result is then a `ThreatReport`, not `Guesses`. The attack "attribution" takes the original,
+    too, and asks whose purchases the rows are (see `attribute_history`). By "link-releases" both are releases, and the
+    result is `LinkedReleases`. With an item `hierarchy`, what is known and what is released are compared at the coarser
+    of their levels. On another engine than the local one both are files, whose rows need not fit into memory.
     """
     if attack == LINK_RELEASES:
         from tokumei.tasks.link_releases import link_history_releases
@@ -131,12 +131,17 @@ def attack_history(
             raise InputError.of("the local engine, which link-releases needs", option="engine", value=engine)
         return link_history_releases(knowledge, release, reading=reading, **options)
     if engine != "local":
-        if threat is not None or hierarchy is not None:
-            raise InputError.of("the local engine, which threats and hierarchies need", option="engine", value=engine)
+        if threat is not None or hierarchy is not None or attack == "attribution":
+            expected = "the local engine, which threats, hierarchies and attribution need"
+            raise InputError.of(expected, option="engine", value=engine)
         check_engine_reads(engine, knowledge=knowledge, release=release)
 
         where: dict[str, Any] = {"engine": engine, "reading": reading}
         return attack_history_on_engine(knowledge, release, attack, **where, customers=customers, **options)
+    if attack == "attribution":
+        from tokumei.tasks.attribute_history import attribute_history
+
+        return attribute_history(knowledge, release, threat, reading=reading, hierarchy=hierarchy, **options)
     if threat is not None:
         from tokumei.tasks.threat_history import threat_history
 

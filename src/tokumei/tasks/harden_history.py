@@ -12,6 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
+from tokumei.attacks.history.attribution import attribute_release
 from tokumei.attacks.judge import found_customers, judge, published, truth_of
 from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.core.errors import CannotAnonymize, InputError
@@ -37,6 +40,7 @@ from tokumei.reports.needs import (
     within_time,
 )
 from tokumei.tasks.anonymize_history import anonymize_history
+from tokumei.tasks.attribute_history import sources_of
 from tokumei.tasks.histories import HistoryRelease, history_of, released_of
 from tokumei.tasks.report_history import read_knowledge
 
@@ -334,9 +338,8 @@ def harden_history(
     if (release is None) == (pipeline is None):
         raise InputError.of("either a release or a pipeline that makes it")
     used = fresh_seed() if seed is None else seed
-    after = released_of(
-        anonymize_history(before, pipeline=pipeline, seed=used) if release is None else release, reading
-    )
+    made_before = anonymize_history(before, pipeline=pipeline, seed=used) if release is None else release
+    after = released_of(made_before, reading)
     truth_of(before, after)
     if not after.kept.height:
         raise InputError.of("a release with rows", file=after.name)
@@ -351,8 +354,8 @@ def harden_history(
     is_some = None if some.said is None else before.frame["customer"].is_in(some.original.customers)
 
     # Files are what is known, and who knows all rows knows them in every draw.
-    given = [] if isinstance(knowledge, Mapping) else [str(one) for one in knowledge or SHARES]
-    again = [one for one in given if "=" not in one and one != "100"]
+    wanted = [] if isinstance(knowledge, Mapping) else [str(one) for one in knowledge or SHARES]
+    again = [one for one in wanted if "=" not in one and one != "100"]
     if len(again) < len(known):
         left_out |= {f"further draws of {share} %": SAME_AGAIN for share in known if share not in again}
 
@@ -366,8 +369,17 @@ def harden_history(
     losses = _losses(before, after)
     found = least_change(before, after, evidence, bound, moves=moves, losses=losses, seed=used)
     hardened = found.release
+    sources = _sources_of(before, made_before, after)
+    if sources is not None and hardened.rows is not None:
+        # Back through the release before, which may have moved purchases, too.
+        hardened = replace(hardened, rows=sources.gather(hardened.rows))
     now = _losses(before, History(hardened.frame))
     worst = max(found.after.values(), default=0.0)
+    given: dict[str, float | None] = {}
+    if some.said is None and sources is not None and hardened.rows is not None:
+        least = known[min(known, key=int)][0]
+        given["attributed_before"] = _attributed(before, after, sources, least, names)
+        given["attributed"] = _attributed(before, History(hardened.frame), hardened.rows, least, names)
     kept = hardened.frame["customer"].drop_nulls()
     facts = {
         "method": "harden",
@@ -375,6 +387,7 @@ def harden_history(
         "change": found.change.name,
         "found_before": max(found.before.values(), default=0.0),
         "found": worst,
+        **given,
         "rows": before.n_rows,
         "released_before": after.kept.height,
         "released": len(kept),
@@ -388,6 +401,24 @@ def harden_history(
     made = HistoryRelease(before, hardened, facts, form, before.kind)
     costs = {name: (score.value, now[name].value) for name, score in losses.items() if name in now}
     return Hardened(made, found, bound, costs, left_out, facts, some.said)
+
+
+def _sources_of(original: History, release: Any, released: History) -> pl.Series | None:
+    """Return which row of the original each row's purchase is; None where a file does not say so."""
+    try:
+        return sources_of(original, release, released)
+    except InputError:
+        return None
+
+
+def _attributed(
+    original: History, released: History, sources: pl.Series, known: History, attacks: Sequence[str]
+) -> float | None:
+    """Return the share of the unknown rows that are given to their buyers; None where all are known."""
+    name = next((one for one in attacks if one == "linkage"), None)
+    guesses = None if name is None else HISTORY_ATTACKS.make(name).guess(known, published(released, seed=0))
+    judged, _ = attribute_release(original, released, sources, known, guesses)
+    return judged.rows.value if judged.rows.inputs["rows"] else None
 
 
 def _checked(bound: float, draws: int, changes: Sequence[str] | None) -> list[str]:

@@ -35,6 +35,7 @@ from tokumei.data.files.histories import (
 from tokumei.data.files.outputs import guarded
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.released_histories import cells_of, write_generalized, write_pairs, write_pseudonyms
+from tokumei.data.files.strict import write_rows
 from tokumei.data.history import History
 from tokumei.data.release import GeneralizedHistory, Recipe, Release
 from tokumei.engines.connect import check_engine, connect
@@ -200,20 +201,27 @@ class HistoryRelease(Result):
         published: Path | str | None = None,
         truth: Path | str | None = None,
         recipe: Path | str | None = None,
+        rows: Path | str | None = None,
         force: bool = False,
     ) -> None:
         """Write the release and, where named, what is published of it, who is who, and how it came about.
 
+        rows: the row of the original that each row's purchase came from, counted from 1; a secret as the truth is.
+
         A file that exists is replaced only with `force`; all files get their names together.
         """
-        outputs = {"out": out, "published": published, "truth": truth, "recipe": recipe}
+        outputs = {"out": out, "published": published, "truth": truth, "recipe": recipe, "rows": rows}
         with guarded(outputs, force=force) as drafts:
-            self.write(drafts["out"], drafts.get("published"), drafts.get("truth"))
+            self.write(drafts["out"], drafts.get("published"), drafts.get("truth"), drafts.get("rows"))
             if recipe is not None:
                 write_text(drafts["recipe"], json.dumps(self.recipe.as_dict()) + "\n")
 
-    def write(self, out: Path, published: Path | None, truth: Path | None) -> None:
+    def write(self, out: Path, published: Path | None, truth: Path | None, rows: Path | None = None) -> None:
         """Write the files without a guard, for who has one."""
+        if rows is not None:
+            if self.release.rows is None or self.release.rows.null_count():
+                raise InputError.of("a method whose rows all come from rows of the original", option="rows")
+            write_rows(self.release.rows + 1, rows)
         if self.is_generalized:
             self._write_generalized(out, published, truth)
             return

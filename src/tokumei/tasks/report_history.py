@@ -41,6 +41,7 @@ from tokumei.reports.figures import frontier_figure
 from tokumei.reports.history_page import add_frontier, attack_figure, crowd_drawing, history_page, knowledge_page
 from tokumei.reports.needs import REPORT_ROWS, SWEEP_ROWS, lacks, sample_customers, within_time
 from tokumei.reports.page import Page
+from tokumei.tasks.attribute_history import ATTRIBUTION, sources_of
 from tokumei.tasks.histories import history_of, known_of, released_of
 from tokumei.tasks.threat_history import unicity_history
 
@@ -81,6 +82,8 @@ class HistoryReport(Result):
             facts["customers found"] = (
                 f"left out: {done.why_left_out(list(HISTORY_ATTACKS)) or 'no attack was asked for'}"
             )
+        for known, given in done.attribution.items():
+            facts[f"purchases given to their buyer, {known} % known"] = f"{given.rows.value:.1%}"
         said: list[Section] = [Facts(facts)]
         if done.left_out:
             said.append(Rows(["left out", "because"], [list(pair) for pair in done.left_out.items()]))
@@ -117,12 +120,13 @@ class Sweep(Result):
 
     def sections(self) -> Sequence[Section]:
         """Return the ways, the safest first."""
-        ordered = self.ways.sort("found", "utility").select("name", "utility", "found", "attack", "is_on_frontier")
+        columns = ("name", "utility", "found", "attack", "attributed", "is_on_frontier")
+        ordered = self.ways.sort("found", "utility").select(columns)
         said = [
-            [n, "left out" if u is None else u, "left out" if f is None else f, a or "", "yes" if b else ""]
-            for n, u, f, a, b in ordered.iter_rows()
+            [n, "left out" if u is None else u, "left out" if f is None else f, a or "", p, "yes" if b else ""]
+            for n, u, f, a, p, b in ordered.iter_rows()
         ]
-        table = Rows(["way", "use lost", "found", "by", "frontier"], said)
+        table = Rows(["way", "use lost", "found", "by", "purchases attributed", "frontier"], said)
         why: list[Section] = [
             Sentence(f"Left out: {one}.") for one in dict.fromkeys(self.ways["left_out"].drop_nulls())
         ]
@@ -186,6 +190,7 @@ def report_history(
     items = item_hierarchy(hierarchy)
     known = read_knowledge(knowledge or list(REPORT_SHARES), some.original, seed, reading, draw=draw, hierarchy=items)
     used, not_tried = _in_time(list(attacks or default_attacks(before)), some.original, known, minutes)
+    sources, not_judged = _sources(before, release, after, is_sampled=some.said is not None)
     done = evaluate(
         before,
         after,
@@ -194,11 +199,24 @@ def report_history(
         attacks=used,
         attacked=(some.original, some.released),
         is_named=attacks is not None,
-        not_tried=not_tried,
+        not_tried={**not_tried, **not_judged},
         hierarchy=items,
+        sources=sources,
     )
     title = name or f"Report on {after.name}"
     return HistoryReport(title, done, round(time.perf_counter() - started, 2), swept, some.said)
+
+
+def _sources(
+    original: History, release: Any, released: History, *, is_sampled: bool
+) -> tuple[pl.Series | None, dict[str, Text]]:
+    """Return which row of the original each released row's purchase is, or why nobody is judged by that."""
+    if is_sampled:
+        return None, {ATTRIBUTION: Text("some customers alone were attacked")}
+    try:
+        return sources_of(original, release, released), {}
+    except InputError:
+        return None, {ATTRIBUTION: Text("the file does not say whose purchases its rows are; ask tk.report(r)")}
 
 
 def sweep_history(

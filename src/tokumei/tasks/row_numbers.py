@@ -19,6 +19,7 @@ from tokumei.attacks.threat_model import NOBODY, Published, ThreatModel
 from tokumei.core.errors import InputError
 from tokumei.core.text import Text, counted
 from tokumei.data.files.strict import read_rows
+from tokumei.data.history import History
 from tokumei.data.table import Table
 from tokumei.hierarchies.label_semantics import Bools, Ints
 from tokumei.hierarchies.leaves import read_number
@@ -29,7 +30,7 @@ TELLING_ROWS = 10
 IN_PYTHON = "in Python rows count from 0, as r.rows does; the file of --rows counts from 1"
 
 
-def row_numbers(rows: Any, table: Table, n_original: int) -> pl.Series:
+def row_numbers(rows: Any, table: Table | History, n_original: int) -> pl.Series:
     """Return the row of the original of each released row, from 0: a file has them from 1, a line each."""
     if not isinstance(rows, (str, Path)):
         try:

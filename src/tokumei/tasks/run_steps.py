@@ -19,6 +19,7 @@ from typing import Any
 
 import polars as pl
 
+from tokumei.attacks.history.attribution import attribute_release
 from tokumei.attacks.threat_model import KnownMethod
 from tokumei.core.errors import CannotAnonymize
 from tokumei.core.text import Text, to_json
@@ -144,6 +145,10 @@ RELEASED = ("secret/release.csv", "published.csv", "secret/pseudonyms.csv")
 Step = tuple[str, Callable[[], dict[str, Any]], Sequence[Path]]
 
 
+# Beside what it finds stands whose purchases are known.
+STRONGEST = "linkage"
+
+
 class HistoryWork:
     """The steps of one job on a history."""
 
@@ -240,9 +245,16 @@ class HistoryWork:
 
     def _attack(self, number: int, threat: Any, attack: str) -> dict[str, Any]:
         known = self.history.known(threat.share, seed=1)
-        found = attack_history(known, self.release(number), attack).to_dict()
+        release = self.release(number)
+        done = attack_history(known, release, attack)
         told = {"threat": threat.name, "attack": attack, "known": threat.share}
-        return {**told, "scores": found.get("success", {})}
+        scores = dict(done.to_dict().get("success", {}))
+        if attack == STRONGEST and not release.is_generalized and release.release.rows is not None:
+            # Whose pseudonym it is, is one thing; whose purchases these are is what people fear.
+            given, _ = attribute_release(self.history, release.history, release.release.rows, known, done.guesses)
+            if given.rows.inputs["rows"]:
+                scores["attributed"] = given.rows.as_dict()
+        return {**told, "scores": scores}
 
 
 # Attacks that need the release alone, and are tried on every one.

@@ -287,7 +287,7 @@ def threat_history(
     with step("attacking", draws * len(names) + len(names)) as bar:
         for number in range(draws):
             asked = replace(model, item_characters=None) if knows_kinds else model
-            drawn = asked.know(before, seed=_seed_of(seed, number))
+            drawn = asked.know(before, seed=seed_of_draw(seed, number))
             if items is not None:
                 drawn = roll_up(drawn, items, min(1, items.height)) if knows_kinds else drawn
                 drawn, seen = roll_together(drawn, seen, items)
@@ -305,7 +305,7 @@ def threat_history(
             if no_baskets is None:
                 whole = before if items is None else roll_together(before, seen, items)[0]
                 inferred.append(judge_baskets(learn_baskets(drawn, seen), whole, drawn))
-    scores = {name: _over_draws(verdicts[name], controls[name]) for name in names}
+    scores = {name: over_draws(verdicts[name], controls[name]) for name in names}
     best = max(scores, key=lambda name: scores[name].value)
     at_risk = pl.DataFrame(
         [(who, n / draws) for who, n in found[best].items() if n >= AT_RISK * draws],
@@ -361,8 +361,8 @@ def _control(name: str, known: History, seen: History, truth: pl.DataFrame, seed
     return named / max(1, len(gone))
 
 
-def _over_draws(rows: Sequence[Score], control: float) -> Score:
-    """Return the mean over draws with Student's interval; of one draw, that of its customers."""
+def over_draws(rows: Sequence[Score], control: float | None = None) -> Score:
+    """Return the mean over draws with Student's interval; of one draw, that of the score itself."""
     values = np.array([one.value for one in rows])
     mean, interval = float(values.mean()), rows[0].interval
     if len(values) > 1:
@@ -371,12 +371,12 @@ def _over_draws(rows: Sequence[Score], control: float) -> Score:
         # Student's t, as the draws are few.
         half = float(stdtrit(len(values) - 1, 0.975)) * float(values.std(ddof=1)) / math.sqrt(len(values))
         interval = (max(0.0, mean - half), min(1.0, mean + half))
-    baseline = float(np.mean([one.baseline or 0.0 for one in rows]))
-    inputs = {"draws": values.tolist()}
-    return Score(
-        "customers found", mean, best=0, worst=1, interval=interval, baseline=baseline, control=control, inputs=inputs
-    )
+    baselines = [one.baseline for one in rows if one.baseline is not None]
+    baseline = float(np.mean(baselines)) if baselines else None
+    inputs = {**rows[0].inputs, "draws": values.tolist()}
+    return replace(rows[0], value=mean, interval=interval, baseline=baseline, control=control, inputs=inputs)
 
 
-def _seed_of(seed: int, number: int) -> int:
+def seed_of_draw(seed: int, number: int) -> int:
+    """Return the seed of one draw of knowledge."""
     return int(generator(seed, "threat", number).integers(LARGEST_SEED, endpoint=True))

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from tokumei.attacks.judge import wilson_interval
+from tokumei.attacks.history.attribution import attribute
+from tokumei.attacks.judge import HALF, wilson_interval
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.data.cells import Kind
@@ -224,25 +225,19 @@ COMPARED = ("date", "item", "price", "quantity")
 
 
 def learn_baskets(knowledge: History, published: History) -> pl.DataFrame:
-    """Claim for each customer the rows that stand beside a known one: columns customer, date, item, price, quantity.
+    """Claim for each customer the rest of the baskets that are known in part: columns customer and `COMPARED`.
 
     Knowledge: some rows of the original, items whole or cut to their first characters. Aim: what else was in the
-    basket, whoever's pseudonym it stands under. A known row tells something where one published row alone agrees with
-    it in all that both have; the rest of that pseudonym's day is then claimed.
+    basket, whoever's pseudonym it stands under. A row is claimed that `attribute` gives, with a chance of more than
+    half, to a customer of whom a purchase of that day is known.
     """
     known = knowledge.kept
-    on = [name for name in COMPARED if name not in knowledge.absent and name not in published.absent]
-    rows = published.kept.with_row_index("row").rename({"customer": "pseudonym"})
-    seen = rows
-    if "item" in on and known.height:
-        n_characters = known.select(pl.col("item").str.len_chars().max()).item()
-        seen = rows.with_columns(pl.col("item").str.slice(0, n_characters))
-    alone = seen.unique(on, keep="none")
-    met = known.select("customer", *on).unique().join(alone.select("row", "pseudonym", *on), on=on, how="inner")
-    beside = met.select("customer", "date", "pseudonym").unique().join(seen, on=["pseudonym", "date"])
-    # What is known already is no claim.
-    claims = beside.join(known.select("customer", *on), on=["customer", *on], how="anti").sort("customer", "row")
-    return claims.select("customer", "row").join(rows, on="row", maintain_order="left").select("customer", *COMPARED)
+    said = attribute(knowledge, published)
+    rows = published.kept.select(*COMPARED).with_row_index("row")
+    is_claim = ~said["is_found"] & (said["chance"] > HALF)
+    claims = rows.with_columns(said["customer"]).filter(is_claim)
+    claims = claims.join(known.select("customer", "date"), on=["customer", "date"], how="semi", maintain_order="left")
+    return claims.sort("customer", "row").select("customer", *COMPARED)
 
 
 def judge_baskets(claims: pl.DataFrame, original: History, knowledge: History) -> Score:

@@ -1,9 +1,9 @@
-"""Purchases dealt out evenly within groups of like customers: the share that anybody can find is bounded by proof."""
+"""Purchases dealt out within groups of like customers: what anybody can find is bounded by proof."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,9 +14,9 @@ from tokumei.core.score import most_within
 from tokumei.core.seeds import generator
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
-from tokumei.engines.item_sets import Ints
+from tokumei.engines.item_sets import Floats, Ints
 from tokumei.methods.history.similar_customers import group_like_months
-from tokumei.methods.history.steps import release_under_pseudonyms
+from tokumei.methods.history.steps import Changed, release_under_pseudonyms
 
 OPEN = -1
 
@@ -25,42 +25,63 @@ OPEN = -1
 class PermuteGroups:
     """Cut groups of customers with like months to equal numbers of rows and deal their purchases out among them.
 
-    | original       | released, one group of a and b |
-    |----------------|--------------------------------|
-    | a, 2 May, tea  | P1, 3 May, soap                |
-    | a, 9 May, jam  | P1, 2 May, tea                 |
-    | a, 9 May, oil  | (cut)                          |
-    | b, 3 May, soap | P2, 9 May, jam                 |
-    | b, 3 May, rice | P2, 3 May, rice                |
+    | original       | block | released, one group of a and b |
+    |----------------|-------|--------------------------------|
+    | a, 2 May, tea  | 1     | P1, 3 May, tea                 |
+    | b, 3 May, soap | 1     | P2, 2 May, soap                |
+    | a, 9 May, jam  | 2     | P2, 9 May, jam                 |
+    | b, 8 May, rice | 2     | P1, 8 May, rice                |
+    | a, 9 May, oil  |       | (cut)                          |
 
-    In each month all customers of a group keep as many rows as the one with the fewest, and each of the group's
-    pseudonyms gets that many of the group's purchases, evenly from everybody. A pseudonym lives for the whole time.
-    Customers whom it would cost most to group are left open: their rows stay as they are.
+    In each month all customers of a group keep as many rows as the one with the fewest. The first rows of all of them,
+    by date, are one block, the second rows the next. In every block the purchases are dealt out anew to the group's
+    pseudonyms, one each, and the days of the block to the purchases: so neither the pseudonym nor the day tells whose
+    a purchase was. A pseudonym lives for the whole time. Customers whom it would cost most to group are left open:
+    their rows stay as they are.
 
-    **The bound.** Whoever attacks, knowing whatever of the original and of the method but its seed, is expected to find
-    at most (open + groups) / n of the n customers, in all months of each. *Proof.* What each pseudonym of a group gets
-    is drawn from the group's purchases before it is known whose pseudonym it is: pseudonyms have equal numbers of rows
-    in every month, at most what each customer of the group has there, so that any of them can stand in the place of
-    any customer. Then they are handed to the g customers by a permutation π that is uniform and independent of all
-    else. The published rows are the same for every π, only the truth differs. So a guess, which is made from the
-    published rows, is independent of π, and is right about one customer with the chance 1/g at most, whatever it is;
-    over the g customers of a group this adds up to 1. Groups are found in the same way, and of the open at most all,
-    hence at most open + groups customers in expectation. Guesses of one pseudonym each have at most the variance 1 in
-    a group, so that the share found has at most the standard deviation √groups / n about its expectation. ∎
+    **The bound on labels** (`bound`). Whoever attacks, knowing whatever of the original and of the method but its seed,
+    is expected to find the pseudonyms of at most (open + groups) / n of the n customers, in all months of each.
+    *Proof.* What each pseudonym of a group gets is drawn from the group's purchases before it is known whose pseudonym
+    it is: pseudonyms have equal numbers of rows in every month, at most what each customer of the group has there, so
+    that any of them can stand in the place of any customer. Then they are handed to the g customers by a permutation π
+    that is uniform and independent of all else. The published rows are the same for every π, only the truth differs.
+    So a guess, which is made from the published rows, is independent of π, and is right about one customer with the
+    chance 1/g at most, whatever it is; over the g customers of a group this adds up to 1. Groups are found in the same
+    way, and of the open at most all, hence at most open + groups customers in expectation. Guesses of one pseudonym
+    each have at most the variance 1 in a group, so that the share found has at most the standard deviation √groups / n
+    about its expectation. ∎
 
-    The bound holds of the published rows, which are shuffled; the release beside the original is the publisher's.
-    It speaks of *who is who*, not of what was bought. Dealt out by `baskets`, the rows of a basket mostly stay
-    together: who knows some rows of a basket learns the rest, though not under whose pseudonym (see the measure
-    `basket inference` of attacks on histories). Dealt out by `rows`, baskets are broken too, and times and invoices
-    that would join them again are hidden.
+    **The bound on purchases** (`attribution_bound`). It is of the pseudonyms' holders that the first bound speaks; what
+    is feared is that *purchases* are known to be somebody's. Whoever knows the method and who shops when, but nothing
+    of who buys what, is expected to give at most (open rows + blocks) / rows of the published rows to their buyers.
+    *Proof.* Take two histories that differ in the purchases (items, prices and all else but days) of one block alone,
+    which are the same ones in another order of the customers. Groups, cuts and blocks come from the numbers and days of
+    rows and from the seed, so both have the same. Dealt out by two uniform permutations that are independent of each
+    other and of all else, one to pseudonyms and one to days, the block of either history is published as any given rows
+    with the same chance. So published rows make none of the orders likelier than it was before. Whoever held all of
+    them for equally likely gives each of the block's g purchases to its buyer with the chance 1/g, and one of them in
+    expectation. In an open row the buyer may be seen. ∎ Whoever knows some purchases of a block has fewer left to mix
+    up: in expectation one of those unknown in each block is right still, so that at most
+    (open unknown rows + blocks) / (unknown rows) are. Whoever knows habits is no surer of an order with the release
+    than without it.
+
+    Both hold of the published rows, which are shuffled; the release beside the original is the publisher's. That
+    *somebody* of the group bought a thing, or was there on a day, is no secret. Times and invoices, which would join
+    the rows of a basket again, are hidden. Dealt out by `baskets`, whole baskets go to one pseudonym and keep their
+    day: only the bound on labels holds, and who knows some rows of a basket learns the rest.
 
     Groups are searched: from every customer alone, the two groups that lose the fewest rows are merged until the
-    bound holds, so that how many customers to a group and how many stay open come out of what they cost.
+    bound on labels holds, so that how many customers to a group and how many stay open come out of what they cost. They
+    are often the customers with the most rows: `most_open` limits them, and so the rows that are released as they are.
     """
 
     # As much as is held tolerable for a recipient who is trusted (CHEO); what is published needs less.
     bound: float = field(
-        default=0.33, metadata={"help": "Largest share of customers any attacker may be expected to find."}
+        default=0.33,
+        metadata={
+            "help": "Largest share of customers whose pseudonym any attacker may be expected to find; purchases have "
+            "another bound."
+        },
     )
     smallest: int = field(
         default=2, metadata={"help": "Fewest customers in a group: each is found with chance 1/g at most."}
@@ -70,7 +91,8 @@ class PermuteGroups:
         metadata={"help": "Largest share of customers left open, 0 to 1; the bound limits them in any case."},
     )
     deals: Literal["rows", "baskets"] = field(
-        default="rows", metadata={"help": "Deal out single rows, or whole baskets (a customer's rows of a day)."}
+        default="rows",
+        metadata={"help": "Deal out single rows and their days, or whole baskets (a customer's rows of a day)."},
     )
 
     def anonymize(self, original: History, *, seed: int) -> Release:
@@ -80,7 +102,8 @@ class PermuteGroups:
         dealt = deal(original, groups, self.deals, generator(seed, "permute-groups", "deal"))
         holders = draw_holders(groups, generator(seed, "permute-groups", "hand out"))
         release = hand_out(original, groups, dealt, holders, hides_baskets=self.deals == "rows", seed=seed)
-        found = {**groups.promise, "rows_cut": int(original.kept.height - release.frame["customer"].count())}
+        cut = {"rows_cut": int(original.kept.height - release.frame["customer"].count())}
+        found = {**groups.promise, **(groups.promise_of_rows if self.deals == "rows" else {}), **cut}
         check_equal_counts(groups, release)
         return Release(
             release.frame, Recipe("permute-groups", asdict(self), seed, found=found), release.rows, release.pseudonyms
@@ -141,16 +164,28 @@ class Groups:
             "smallest_group": min((len(one) for one in self.members), default=0),
         }
 
+    @property
+    def promise_of_rows(self) -> dict[str, Any]:
+        """The bound on purchases given to their buyers, where rows and days are dealt out, and what it is made of."""
+        blocks = [int(self.n_rows[one].min(axis=0).sum()) for one in self.members]
+        n_open = int(self.n_rows[self.labels == OPEN].sum())
+        n_rows = n_open + sum(n * len(one) for n, one in zip(blocks, self.members, strict=True))
+        return {
+            "attribution_bound": (n_open + sum(blocks)) / max(1, n_rows),
+            "open_rows": n_open,
+            "blocks": sum(blocks),
+        }
+
 
 def deal(original: History, groups: Groups, deals: str, rng: np.random.Generator) -> pl.DataFrame:
     """Deal the purchases of each group out to as many bundles as it has customers.
 
-    Gives the columns row (of the original), period, group and bundle; open customers are not among them. In every month
-    the bundles of a group have as many rows as its customer with the fewest, taken evenly from all.
+    Gives the columns row (of the original), day_of (the row whose day it gets), period, group and bundle; open
+    customers are not among them. In every month the bundles of a group have as many rows as its customer with the
+    fewest, drawn alike from all.
     """
     rows = _rows_of_groups(original, groups)
-    size, least = rows["size"].to_numpy(), rows["least"].to_numpy()
-    who, period = rows["number"].to_numpy(), rows["period"].to_numpy()
+    least, who, period = (rows[name].to_numpy() for name in ("least", "number", "period"))
     # All rows of a basket get one number, so that baskets stay together in the order that is drawn.
     basket = (
         np.arange(rows.height)
@@ -161,16 +196,34 @@ def deal(original: History, groups: Groups, deals: str, rng: np.random.Generator
     order = np.lexsort((np.arange(rows.height), drawn, period, who))
     rank = np.empty(rows.height, np.int64)
     rank[order] = _rank_in_runs(who[order], period[order])
+    kept = np.flatnonzero(rank < least)
+    if deals == "rows":
+        return deal_blocks(rows[kept], *rng.random((2, len(kept))))
     turn = np.empty(rows.height, np.int64)
     turn[order] = _turn_in_runs(who[order], period[order], basket[order])
-    kept = np.flatnonzero(rank < least)
     # Each turn begins with another customer, and each month too: this is what makes the dealing even.
-    seat = (rows["seat"].to_numpy() + turn + period) % np.maximum(1, size)
+    seat = (rows["seat"].to_numpy() + turn + period) % np.maximum(1, rows["size"].to_numpy())
     group = rows["group"].to_numpy()
     kept = kept[np.lexsort((rank[kept], seat[kept], turn[kept], period[kept], group[kept]))]
-    place = _rank_in_runs(group[kept], period[kept])
-    bundle = seat[kept] if deals == "rows" else place // np.maximum(1, least[kept])
-    return rows[kept].select("row", "period", "group", pl.Series("bundle", bundle))
+    bundle = _rank_in_runs(group[kept], period[kept]) // np.maximum(1, least[kept])
+    dealt = rows[kept].select("row", pl.col("row").alias("day_of"), "period", "group")
+    return dealt.with_columns(bundle=pl.Series(bundle))
+
+
+def deal_blocks(rows: pl.DataFrame, by_label: Floats, by_day: Floats) -> pl.DataFrame:
+    """Deal the rows of each block out to bundles, and their days to the rows, each in the order of its own numbers.
+
+    The j-th rows of all customers of a group in a month are a block. In it the row with the least number of `by_label`
+    goes to the first bundle, and gets the day of the row with the least number of `by_day`.
+    """
+    who, period, group = (rows[name].to_numpy() for name in ("number", "period", "group"))
+    # Of one day in the order of the original: what was bought must not tell which block it is in.
+    order = np.lexsort((rows["row"].to_numpy(), rows["date"].to_numpy(), period, who))
+    block = np.empty(rows.height, np.int64)
+    block[order] = _rank_in_runs(who[order], period[order])
+    label, day = (np.lexsort((numbers, block, period, group)) for numbers in (by_label, by_day))
+    dealt = rows[label].select("row", rows["row"].gather(day).alias("day_of"), "period", "group")
+    return dealt.with_columns(bundle=pl.Series(_rank_in_runs(group[label], period[label], block[label])))
 
 
 def draw_holders(groups: Groups, rng: np.random.Generator) -> list[Ints]:
@@ -185,12 +238,13 @@ def hand_out(
     holder = np.concatenate([*holders, np.zeros(0, np.int64)]).astype(np.int64)
     moved = put_in_place(original, groups, dealt, holders, hides_baskets=hides_baskets)
     recipe = Recipe("permute-groups", {}, seed)
-    return release_under_pseudonyms(moved, _lives(original, groups, holder), recipe=recipe, seed=seed)
+    release = release_under_pseudonyms(moved.history, _lives(original, groups, holder), recipe=recipe, seed=seed)
+    return replace(release, rows=moved.rows)
 
 
 def put_in_place(
     original: History, groups: Groups, dealt: pl.DataFrame, holders: list[Ints], *, hides_baskets: bool
-) -> History:
+) -> Changed:
     """Put the bundles in the place of their holders' rows, still under the holders' own names.
 
     Which of a holder's rows a purchase replaces is nobody's to see; those near in date and price are chosen.
@@ -204,7 +258,7 @@ def put_in_place(
     life = firsts[dealt["group"].to_numpy()] + dealt["bundle"].to_numpy()
     contents = dealt.with_columns(
         pl.Series("holder", holder[life]),
-        pl.Series("date", frame["date"].gather(dealt["row"])),
+        pl.Series("date", frame["date"].gather(dealt["day_of"])),
         pl.Series("price", frame["price"].gather(dealt["row"])),
     ).sort("holder", "period", "date", "price", "row")
     cells = slots.group_by("number", "period", maintain_order=True).agg(n=pl.len())
@@ -214,8 +268,11 @@ def put_in_place(
     n_here = cells.select(pl.len().over("holder", "period")).to_series().to_numpy()
     # Spread over the holder's rows in order of time: strictly rising, since there are no more purchases than rows.
     spread = ((2 * rank + 1) * cells["n"].to_numpy()) // (2 * np.maximum(1, n_here))
-    source[slots["row"].to_numpy()[cells["start"].to_numpy() + spread]] = cells["row"].to_numpy()
-    return _moved(original, source, groups, hides_baskets=hides_baskets)
+    place = slots["row"].to_numpy()[cells["start"].to_numpy() + spread]
+    source[place] = cells["row"].to_numpy()
+    day_of = source.copy()
+    day_of[place] = cells["day_of"].to_numpy()
+    return _moved(original, source, day_of, groups, hides_baskets=hides_baskets)
 
 
 def check_equal_counts(groups: Groups, release: Release) -> None:
@@ -255,12 +312,15 @@ def _rows_of_groups(original: History, groups: Groups) -> pl.DataFrame:
     return found.with_columns(least=pl.Series(least[found["group"].to_numpy(), found["period"].to_numpy()]))
 
 
-def _moved(original: History, source: Ints, groups: Groups, *, hides_baskets: bool) -> History:
-    """Write the purchase of the source row in the place of each row; −1 leaves it deleted."""
+def _moved(original: History, source: Ints, day_of: Ints, groups: Groups, *, hides_baskets: bool) -> Changed:
+    """Write the purchase of the source row and the day of another in the place of each row; −1 leaves it deleted."""
     frame = original.frame
     is_kept = pl.Series(source >= 0)
     moved = frame.drop("customer")[np.maximum(source, 0)] if frame.height else frame.drop("customer")
-    moved = moved.with_columns(frame["customer"]).select(frame.columns)
+    moved = moved.with_columns(
+        frame["customer"], frame["date"].gather(np.maximum(day_of, 0)) if frame.height else "date"
+    )
+    moved = moved.select(frame.columns)
     if hides_baskets and groups.members:
         is_open = moved["customer"].is_in(groups.customers.filter(pl.Series(groups.labels == OPEN)).to_list())
         time = pl.when(pl.col("time").is_not_null()).then(pl.time(0, 0))
@@ -268,7 +328,8 @@ def _moved(original: History, source: Ints, groups: Groups, *, hides_baskets: bo
         # Of everybody, since a column that only some rows have cannot be read again.
         if frame["invoice"].drop_nulls().n_unique() > 1:
             moved = moved.with_columns(invoice=pl.lit(None, frame.schema["invoice"]))
-    return History(moved.with_columns(pl.when(is_kept).then(pl.all())), original.name)
+    history = History(moved.with_columns(pl.when(is_kept).then(pl.all())), original.name)
+    return Changed(history, pl.Series("row", np.where(source >= 0, source, np.arange(original.n_rows))))
 
 
 def _lives(original: History, groups: Groups, holder: Ints) -> pl.DataFrame:
