@@ -8,7 +8,6 @@ import pytest
 
 from tokumei.attacks.judge import judge, published
 from tokumei.attacks.linkage import evidence as narrowing
-from tokumei.attacks.linkage import joining
 from tokumei.attacks.linkage.attack import Linkage, weigh
 from tokumei.attacks.linkage.evidence import LEAST_EQUAL, Evidence, Narrowed, narrow_keys, share_unchanged
 from tokumei.attacks.linkage.fields import find_epochs
@@ -73,7 +72,7 @@ def test_counts_of_some_pairs_are_those_of_all() -> None:
     evidence, counts = weigh(shop.known(0.3, seed=1), seen)
     rates = counts.rates(counts.expected.n_known > 0)
     for epoch in find_epochs(evidence.n_rows, 15):
-        plain = joining._count_odds(counts, epoch, rates)
+        plain = counts.odds(epoch, rates)
         customers, names = np.nonzero(np.ones(plain.shape))
         assert counts.odds_of_pairs(epoch, rates, customers, names) == pytest.approx(plain.ravel())
 
@@ -113,9 +112,9 @@ def test_starting_from_rows_as_they_were_finds_what_starting_from_kinds_finds(
     release = Pipeline((Delete(random=deleted, once=False), Pseudonyms(1))).anonymize(shop, seed=seed)
     seen, known = published(History(release.frame), seed=seed), shop.known(0.25, seed=seed)
     evidence, _ = weigh(known, seen)
-    assert share_unchanged(evidence.compared, evidence.compared.known) >= joining.UNCHANGED
+    assert share_unchanged(evidence.compared, evidence.compared.known) >= narrowing.UNCHANGED
     found = Linkage().guess(known, seen)
-    monkeypatch.setattr(joining, "UNCHANGED", 2.0)
+    monkeypatch.setattr(narrowing, "UNCHANGED", 2.0)
     plain = Linkage().guess(known, seen)
     assert release.pseudonyms is not None
     values = [judge(one, release.pseudonyms, shop.customers, shop.periods).found.value for one in (found, plain)]
@@ -127,4 +126,4 @@ def test_rows_that_all_moved_do_not_start_learning_from_fields_that_agree() -> N
     release = Pipeline((Perturb(days=31, quantities=0.5, prices=0.25, hides_times=True), Pseudonyms(1)))
     seen = published(History(release.anonymize(shop, seed=1).frame), seed=1)
     evidence, _ = weigh(shop.known(0.25, seed=1), seen)
-    assert share_unchanged(evidence.compared, evidence.compared.known) < joining.UNCHANGED / 2
+    assert share_unchanged(evidence.compared, evidence.compared.known) < narrowing.UNCHANGED / 2

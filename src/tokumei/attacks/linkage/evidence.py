@@ -26,6 +26,9 @@ from tokumei.core.progress import step
 # Fields by which rows are narrowed, each where at least this share of counterparts still agrees.
 NARROWING = ("date", "time", "item")
 LEAST_EQUAL = 0.99
+# Where so many known rows are released as they were, learning starts from fields that nearly always agree: so nearly
+# that only rows which agree in them are compared.
+UNCHANGED, NEARLY_ALL = 0.6, 0.995
 # Pairs of rows looked at in one go.
 CHUNK_PAIRS = 2_000_000
 # Steps by which a share is found: to a millionth.
@@ -262,6 +265,20 @@ class Evidence:
             of_field = table.ravel().take(cells)
             ratio *= (of_field ** (1 / n_rows[:, None]).astype(np.float32) if name in sizes else of_field)[back]
         return ratio
+
+
+def mostly_equal(name: str, field: FieldLevels, share: float) -> Floats:
+    """Return shares of levels as if such a share of counterparts were equal, and all others like any two rows."""
+    shares = field.usual() * (1 - share)
+    shares[:, EQUAL if name in BANDS else 0] += share
+    return shares
+
+
+def mostly_as_it_was(evidence: Evidence, known: Side) -> Agreement | None:
+    """Return agreement to start from where most known rows are released as they were; else None."""
+    if share_unchanged(evidence.compared, known) < UNCHANGED:
+        return None
+    return {name: mostly_equal(name, field, NEARLY_ALL) for name, field in evidence.compared.fields.items()}
 
 
 def counts_once(name: str, agreement: Agreement) -> bool:
