@@ -12,6 +12,7 @@ from tokumei.attacks.linkage.evidence import Evidence
 from tokumei.attacks.linkage.fields import MOST_NAMES, Ints, find_epochs
 from tokumei.attacks.linkage.joining import join_epochs, join_in_blocks, match_counts
 from tokumei.attacks.linkage.learning import CountEvidence, Expected
+from tokumei.attacks.linkage.offsets import Offsets
 from tokumei.attacks.linkage.pieces import in_pieces
 from tokumei.attacks.linkage.rows import KIND_CHARACTERS, Compared
 from tokumei.core.errors import InputError
@@ -52,6 +53,9 @@ class Linkage:
     get new ones at times of their own, a piece is a month, and months of one customer are joined by how likely a
     pseudonym is kept (`linkage.persistence`). Then each epoch is matched one to one (`linkage.blocking`). Of thousands
     of customers, scores are made in blocks and the likeliest pseudonyms of each kept, without habits.
+
+    Where all dates of a customer moved by as many days, what is known is moved first, and guesses are named by the
+    months of the original (`linkage.offsets`).
     """
 
     rounds: int = field(default=2, metadata={"help": "How often epochs are joined by habits; 0 uses the rows alone."})
@@ -62,6 +66,14 @@ class Linkage:
             raise InputError.of("0 or more", option="rounds", value=self.rounds)
         if not knowledge.customers or not published.customers:
             return pl.DataFrame(schema=SCHEMA)
+        offsets = _offsets(knowledge, published)
+        if offsets is not None:
+            guesses = self._guess(offsets.move(knowledge), published)
+            return offsets.move_back(guesses, published).sort("customer", "period")
+        return self._guess(knowledge, published)
+
+    def _guess(self, knowledge: History, published: History) -> pl.DataFrame:
+        """Return the pseudonym of each customer and month of the release."""
         n_cells = len(knowledge.customers) * len(published.customers)
         evidence, counts, epochs = in_pieces(*weigh(knowledge, published, has_habits=n_cells <= LARGEST_CELLS))
         compared = evidence.compared
@@ -107,6 +119,16 @@ def _is_as_it_was(known: pl.LazyFrame, released: pl.LazyFrame, n_known: int) -> 
     same = released.select(fields).join(some.unique().lazy(), on=fields, how="semi", nulls_equal=True)
     met = same.unique().collect(engine="streaming")
     return some.join(met, on=fields, how="semi", nulls_equal=True).height >= AS_IT_WAS * some.height
+
+
+def _offsets(knowledge: History, published: History) -> Offsets | None:
+    """Return by how many days customers' dates moved; None where they did not, each by its own number."""
+    kind = pl.col("item").str.slice(0, KIND_CHARACTERS).alias("kind")
+    ours, theirs = (side.kept.lazy().with_columns(kind) for side in (knowledge, published))
+    if _is_as_it_was(ours, theirs, len(knowledge.kept)):
+        return None
+    found = Offsets.of(knowledge, published, KIND_CHARACTERS)
+    return None if found.days.is_empty() else found
 
 
 def guesses_of(compared: Compared, found: Ints) -> pl.DataFrame:
