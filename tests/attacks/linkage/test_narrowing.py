@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -59,6 +60,8 @@ def test_scores_of_narrowed_rows_are_those_of_all_rows_where_other_days_say_noth
     agreement = told(evidence, equal=1.0)
     known = evidence.compared.known
     monkeypatch.setattr(narrowing, "CHUNK_PAIRS", 50)
+    # Baskets say more.
+    monkeypatch.setattr(narrowing, "MANY_DELETED", 1.0)
     assert Narrowed.of(evidence.compared, known, agreement) is not None
     narrowed = evidence.by_rows(known, agreement)
     monkeypatch.setattr(Narrowed, "of", lambda *_: None)
@@ -127,3 +130,22 @@ def test_rows_that_all_moved_do_not_start_learning_from_fields_that_agree() -> N
     seen = published(History(release.anonymize(shop, seed=1).frame), seed=1)
     evidence, _ = weigh(shop.known(0.25, seed=1), seen)
     assert share_unchanged(evidence.compared, evidence.compared.known) < narrowing.UNCHANGED / 2
+
+
+def test_basket_is_a_witness_though_its_known_row_was_deleted() -> None:
+    known = history(("a", 3, "22"))
+    released = history(("P", 3, "84728"), ("P", 5, "84728"), ("Q", 4, "84728"))
+    evidence, _ = weigh(known, released)
+    evidence = replace(evidence, deleted=0.45)
+    scores = evidence.by_rows(evidence.compared.known, told(evidence, equal=1.0))
+    # One of P's two baskets is of the day, one of three anybody's; with 0.45 no other row of the basket was left.
+    assert scores.tolist() == [[pytest.approx(np.log((0.45 + 0.55 * (1 / 2) / (1 / 3)) / 0.45)), 0.0]]
+
+
+def test_deletion_of_rows_hides_few_as_long_as_others_of_their_baskets_are_left() -> None:
+    shop = History.of(make_retail(100, n_rows=8_000, seed=5))
+    release = Pipeline((Delete(random=0.45, once=False, price_deviations=0.0), Pseudonyms(1))).anonymize(shop, seed=1)
+    assert release.pseudonyms is not None
+    guesses = Linkage().guess(shop.known(0.15, seed=1), published(History(release.frame), seed=1))
+    # .913 when a known row that was deleted said nothing.
+    assert judge(guesses, release.pseudonyms, shop.customers, shop.periods).found.value >= 0.95

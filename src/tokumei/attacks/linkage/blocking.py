@@ -174,7 +174,7 @@ def score_in_blocks(
     n = len(evidence.compared.customers)
     rates = counts.rates(counts.expected.n_known > 0)
     agreement = _learn_from_some(evidence, counts, epochs, rates, learn)
-    narrowed = Narrowed.of(evidence.compared, evidence.compared.known, agreement)
+    narrowed = Narrowed.of(evidence.compared, evidence.compared.known, agreement, evidence.deleted)
     chain = Chain.of(evidence, epochs)
     size = (
         NARROW_CUSTOMERS if narrowed is not None else max(1, BLOCK_CELLS // max(1, len(evidence.compared.pseudonyms)))
