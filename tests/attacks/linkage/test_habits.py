@@ -20,11 +20,10 @@ ROWS = pl.DataFrame(
         "quantity": [12, 1, 12, 2],
     }
 )
-NAMES = np.array([0, 1, 2, 1])
 
 
 def features() -> Floats:
-    habits = Habits(habit_codes(ROWS), np.arange(4), np.array([0, 0, 1, 1]), NAMES)
+    habits = Habits(habit_codes(ROWS), np.arange(4), np.array([0, 0, 1, 1]))
     # Customer 0 was P1, customer 1 was P2 and customer 2 has not been found.
     return habits.all_features(np.array([[0, -1], [1, -1], [-1, -1]]))[1]
 
@@ -38,10 +37,6 @@ def test_habits_favor_who_bought_the_same_before() -> None:
 
 def test_habits_of_who_was_not_found_say_nothing() -> None:
     assert not features()[:, 2].any()
-
-
-def test_habits_see_a_pseudonym_that_lives_on() -> None:
-    assert features()[-1].tolist() == [[0, 0], [0, 1], [0, 0]]
 
 
 def test_weights_are_large_for_what_tells_and_none_for_what_does_not() -> None:
@@ -74,8 +69,7 @@ def made_habits(rng: np.random.Generator) -> tuple[Habits, list[Ints], Ints]:
     """Return habits of twelve slots in three periods, the values of their rows and the slots of these."""
     slots = np.repeat(np.arange(12), 5)
     values = [rng.integers(0, n_values, len(slots)) for n_values in (4, 9)]
-    names = np.concatenate([rng.choice(6, 4, replace=False) for _ in range(3)])
-    return Habits(values, slots, np.repeat(np.arange(3), 4), names), values, slots
+    return Habits(values, slots, np.repeat(np.arange(3), 4)), values, slots
 
 
 def draw(rng: np.random.Generator) -> Ints:
@@ -84,7 +78,7 @@ def draw(rng: np.random.Generator) -> Ints:
     return np.where(chosen >= 0, chosen + np.array([0, 4, 8]), -1)
 
 
-def plain_feature(habits: Habits, values: list[Ints], slots: Ints, past: list[int], slot: int) -> list[float]:
+def plain_feature(values: list[Ints], slots: Ints, past: list[int], slot: int) -> list[float]:
     """Chance of each value of a slot, as the slots of other periods tell it."""
     found = []
     n_values = 0
@@ -99,8 +93,7 @@ def plain_feature(habits: Habits, values: list[Ints], slots: Ints, past: list[in
         ]
         found.append(float(np.log1p(ratios).sum() / np.sqrt(n_values)))
     # Five rows in every slot: sizes differ by nothing.
-    same = float(np.mean([habits.names[one] == habits.names[slot] for one in past])) if past else 0.0
-    return [*found, float(np.sqrt(n_values)) if past else 0.0, 0.0, same]
+    return [*found, float(np.sqrt(n_values)) if past else 0.0, 0.0]
 
 
 @pytest.mark.parametrize("cells", [0, 10**9])
@@ -115,8 +108,7 @@ def test_features_are_those_counted_value_by_value(monkeypatch: pytest.MonkeyPat
     for period, features in enumerate(habits.all_features(matched)):
         pasts = [[int(slot) for at, slot in enumerate(row) if slot >= 0 and at != period] for row in matched]
         plain = [
-            [plain_feature(habits, values, slots, past, slot) for slot in range(4 * period, 4 * period + 4)]
-            for past in pasts
+            [plain_feature(values, slots, past, slot) for slot in range(4 * period, 4 * period + 4)] for past in pasts
         ]
         assert features.transpose(1, 2, 0) == pytest.approx(np.array(plain))
 

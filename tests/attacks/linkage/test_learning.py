@@ -151,7 +151,7 @@ def test_pseudonyms_out_of_the_question_teach_nothing(
     evidence, counts = weigh(some.known(0.25, seed=1), seen)
     epochs = find_epochs(evidence.n_rows, len(evidence.compared.customers))
     rates = counts.rates(counts.expected.n_known > 0)
-    by_count = [joining._count_odds(counts, epoch, rates) for epoch in epochs]
+    by_count = [counts.odds(epoch, rates) for epoch in epochs]
     few = joining._learn(evidence, epochs, by_count)
     monkeypatch.setattr(joining, "FAR", np.inf)
     plain = joining._learn(evidence, epochs, by_count)

@@ -12,6 +12,8 @@ from tokumei.attacks.linkage.evidence import Evidence
 from tokumei.attacks.linkage.fields import MOST_NAMES, Ints, find_epochs
 from tokumei.attacks.linkage.joining import join_epochs, join_in_blocks, match_counts
 from tokumei.attacks.linkage.learning import CountEvidence, Expected
+from tokumei.attacks.linkage.offsets import Offsets
+from tokumei.attacks.linkage.pieces import in_pieces
 from tokumei.attacks.linkage.rows import KIND_CHARACTERS, Compared
 from tokumei.core.errors import InputError
 from tokumei.core.progress import Cost
@@ -44,11 +46,16 @@ class Linkage:
     made. Aim: the customer's pseudonym in each month, and the months in which the customer has none. Success: all
     months right (row), or the single month (month).
 
-    Three things are weighed and summed as log odds over all months that a pseudonym lives: what the rows say
-    (`linkage.evidence`, each field by how often it still agrees, learned from the release), how many rows there are
-    (`linkage.counts`), and what the customer buys under other pseudonyms (`linkage.habits`). Then each epoch, in which
-    nobody changes pseudonyms, is matched one to one (`linkage.matching`). Of thousands of customers, scores are made in
-    blocks and the likeliest pseudonyms of each kept (`linkage.blocking`), without habits.
+    A *piece*, the rows of a pseudonym for as long as nearly all customers keep theirs, is weighed against a customer,
+    in log odds: what the rows say (`linkage.evidence`, each field by how often it still agrees, learned from the
+    release), how many rows there are (`linkage.learning`), and what the customer buys under other pseudonyms
+    (`linkage.rows`). How long pseudonyms are kept is learned, too (`linkage.pieces`): where customers exchange them, or
+    get new ones at times of their own, a piece is a month, and months of one customer are joined by how likely a
+    pseudonym is kept (`linkage.persistence`). Then each epoch is matched one to one (`linkage.blocking`). Of thousands
+    of customers, scores are made in blocks and the likeliest pseudonyms of each kept, without habits.
+
+    Where all dates of a customer moved by as many days, what is known is moved first, and guesses are named by the
+    months of the original (`linkage.offsets`).
     """
 
     rounds: int = field(default=2, metadata={"help": "How often epochs are joined by habits; 0 uses the rows alone."})
@@ -59,11 +66,18 @@ class Linkage:
             raise InputError.of("0 or more", option="rounds", value=self.rounds)
         if not knowledge.customers or not published.customers:
             return pl.DataFrame(schema=SCHEMA)
-        is_in_blocks = len(knowledge.customers) * len(published.customers) > LARGEST_CELLS
-        evidence, counts = weigh(knowledge, published, has_habits=not is_in_blocks)
+        offsets = _offsets(knowledge, published)
+        if offsets is not None:
+            guesses = self._guess(offsets.move(knowledge), published)
+            return offsets.move_back(guesses, published).sort("customer", "period")
+        return self._guess(knowledge, published)
+
+    def _guess(self, knowledge: History, published: History) -> pl.DataFrame:
+        """Return the pseudonym of each customer and month of the release."""
+        n_cells = len(knowledge.customers) * len(published.customers)
+        evidence, counts, epochs = in_pieces(*weigh(knowledge, published, has_habits=n_cells <= LARGEST_CELLS))
         compared = evidence.compared
-        epochs = find_epochs(evidence.n_rows, len(compared.customers))
-        if is_in_blocks:
+        if len(compared.customers) * len(compared.pseudonyms) > LARGEST_CELLS:
             return guesses_of(compared, join_in_blocks(evidence, counts, epochs))
         return guesses_of(compared, join_epochs(evidence, counts, epochs, n_rounds=self.rounds))
 
@@ -81,8 +95,8 @@ class Linkage:
         n_pairs = float((both["n"].cast(pl.Float64) * both["n_right"].cast(pl.Float64)).sum())
         n_customers, n_names = len(knowledge.customers), len(published.customers)
         n_cells = float(n_customers) * n_names
-        # Scores by rows and by numbers of rows, their sums and chances; habits hold seven numbers of each cell, twice.
-        n_bytes = n_cells * 8 * (9 + (14 if self.rounds and n_names > MOST_NAMES * n_customers else 0))
+        # Scores by rows and by numbers of rows, their sums and chances; habits hold six numbers of each cell, twice.
+        n_bytes = n_cells * 8 * (9 + (12 if self.rounds and n_names > MOST_NAMES * n_customers else 0))
         if n_cells > LARGEST_CELLS:
             # Agreement is learned from one block whatever is compared afterwards.
             learning = 2 + BLOCK_CELLS * LEARNED_CELL_SECONDS
@@ -105,6 +119,16 @@ def _is_as_it_was(known: pl.LazyFrame, released: pl.LazyFrame, n_known: int) -> 
     same = released.select(fields).join(some.unique().lazy(), on=fields, how="semi", nulls_equal=True)
     met = same.unique().collect(engine="streaming")
     return some.join(met, on=fields, how="semi", nulls_equal=True).height >= AS_IT_WAS * some.height
+
+
+def _offsets(knowledge: History, published: History) -> Offsets | None:
+    """Return by how many days customers' dates moved; None where they did not, each by its own number."""
+    kind = pl.col("item").str.slice(0, KIND_CHARACTERS).alias("kind")
+    ours, theirs = (side.kept.lazy().with_columns(kind) for side in (knowledge, published))
+    if _is_as_it_was(ours, theirs, len(knowledge.kept)):
+        return None
+    found = Offsets.of(knowledge, published, KIND_CHARACTERS)
+    return None if found.days.is_empty() else found
 
 
 def guesses_of(compared: Compared, found: Ints) -> pl.DataFrame:

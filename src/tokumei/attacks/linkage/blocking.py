@@ -16,6 +16,7 @@ import numpy as np
 from tokumei.attacks.linkage.evidence import Agreement, Evidence, Narrowed
 from tokumei.attacks.linkage.fields import Epoch, Floats, Ints
 from tokumei.attacks.linkage.learning import CountEvidence
+from tokumei.attacks.linkage.persistence import N_FOLLOWED, N_JOINED, Chain
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
 
@@ -145,7 +146,6 @@ NARROW_CUSTOMERS = 5_000
 N_KEPT = 60
 
 Learn = Callable[[Evidence, Sequence[Epoch], Sequence[Floats]], Agreement]
-CountOdds = Callable[[CountEvidence, Epoch, Floats], Floats]
 
 
 def some_customers(evidence: Evidence, counts: CountEvidence, chosen: Ints) -> tuple[Evidence, CountEvidence]:
@@ -168,13 +168,14 @@ def some_customers(evidence: Evidence, counts: CountEvidence, chosen: Ints) -> t
 
 
 def score_in_blocks(
-    evidence: Evidence, counts: CountEvidence, epochs: Sequence[Epoch], learn: Learn, count_odds: CountOdds
+    evidence: Evidence, counts: CountEvidence, epochs: Sequence[Epoch], learn: Learn
 ) -> list[csr_array]:
     """Score the likeliest pseudonyms of each customer, epoch by epoch: customers by pseudonyms."""
     n = len(evidence.compared.customers)
     rates = counts.rates(counts.expected.n_known > 0)
-    agreement = _learn_from_some(evidence, counts, epochs, rates, learn, count_odds)
-    narrowed = Narrowed.of(evidence.compared, evidence.compared.known, agreement)
+    agreement = _learn_from_some(evidence, counts, epochs, rates, learn)
+    narrowed = Narrowed.of(evidence.compared, evidence.compared.known, agreement, evidence.deleted)
+    chain = Chain.of(evidence, epochs)
     size = (
         NARROW_CUSTOMERS if narrowed is not None else max(1, BLOCK_CELLS // max(1, len(evidence.compared.pseudonyms)))
     )
@@ -184,11 +185,11 @@ def score_in_blocks(
             block = np.arange(first, min(n, first + size))
             part, of_part = some_customers(evidence, counts, block)
             for number, scores in enumerate(
-                _dense_scores(part, of_part, epochs, agreement, rates[block], count_odds)
+                _dense_scores(part, of_part, epochs, agreement, rates[block], chain)
                 if narrowed is None
                 else _narrow_scores(
                     _summed(part.by_narrowed(part.compared.known, agreement, narrowed), part),
-                    *(of_part, epochs, rates[block]),
+                    *(of_part, epochs, rates[block], chain),
                 )
             ):
                 kept[number].append((scores[0] + first, *scores[1:]))
@@ -202,7 +203,6 @@ def _learn_from_some(
     epochs: Sequence[Epoch],
     rates: Floats,
     learn: Learn,
-    count_odds: CountOdds,
 ) -> Agreement:
     """Learn how far fields agree in the epoch of which most is known, from as many customers as one block has."""
     n_known = np.array([counts.expected.n_known[:, epoch.months].sum() for epoch in epochs])
@@ -211,7 +211,7 @@ def _learn_from_some(
     drawn = _best_known(of_there.expected.n_known[:, epoch.months].sum(axis=1), max(1, BLOCK_CELLS // len(epoch.names)))
     some, of_some = some_customers(there, of_there, drawn)
     alone = replace(epoch, names=np.arange(len(epoch.names)))
-    return learn(some, [alone], [count_odds(of_some, alone, rates[drawn])])
+    return learn(some, [alone], [of_some.odds(alone, rates[drawn])])
 
 
 def only_epoch(evidence: Evidence, counts: CountEvidence, epoch: Epoch) -> tuple[Evidence, CountEvidence]:
@@ -237,12 +237,20 @@ def _dense_scores(
     epochs: Sequence[Epoch],
     agreement: Agreement,
     rates: Floats,
-    count_odds: CountOdds,
+    chain: Chain,
 ) -> Iterator[tuple[Ints, Ints, Floats]]:
     """Yield for each epoch the likeliest of all pseudonyms."""
     by_rows = part.by_rows(part.compared.known, agreement)
-    for epoch in epochs:
-        yield _likeliest(by_rows[:, epoch.names] + count_odds(counts, epoch, rates))
+    if not chain.is_linked:
+        for epoch in epochs:
+            yield _likeliest(by_rows[:, epoch.names] + counts.odds(epoch, rates))
+        return
+    odds = [by_rows[:, epoch.names] + counts.odds(epoch, rates) for epoch in epochs]
+    for _ in range(N_JOINED):
+        messages, _ = chain.join(odds)
+        chain = chain.learned()
+    for one, message in zip(odds, messages, strict=True):
+        yield _likeliest(one + message)
 
 
 def _summed(gains: Iterable[tuple[Ints, Ints, Floats]], part: Evidence) -> csr_array:
@@ -257,9 +265,12 @@ def _summed(gains: Iterable[tuple[Ints, Ints, Floats]], part: Evidence) -> csr_a
 
 
 def _narrow_scores(
-    by_rows: csr_array, counts: CountEvidence, epochs: Sequence[Epoch], rates: Floats
+    by_rows: csr_array, counts: CountEvidence, epochs: Sequence[Epoch], rates: Floats, chain: Chain
 ) -> Iterator[tuple[Ints, Ints, Floats]]:
     """Yield for each epoch the likeliest of the pseudonyms with which customers share rows that could be the same."""
+    if chain.is_linked:
+        yield from _followed_scores(by_rows, counts, epochs, rates, chain)
+        return
     across = by_rows.tocsc()
     for epoch in epochs:
         here = across[:, epoch.names].tocoo()
@@ -270,6 +281,51 @@ def _narrow_scores(
         rank = np.arange(len(customers)) - np.searchsorted(customers, customers)
         is_kept = (rank < N_KEPT) & (odds > SCORE_BOUNDS[0] / 8)
         yield customers[is_kept], names[is_kept], odds[is_kept]
+
+
+def _followed_scores(
+    by_rows: csr_array, counts: CountEvidence, epochs: Sequence[Epoch], rates: Floats, chain: Chain
+) -> Iterator[tuple[Ints, Ints, Floats]]:
+    """Yield for each epoch the pseudonyms with which customers share such rows in any epoch."""
+    n_names = chain.is_there.shape[1]
+    # The piece of each pseudonym (across) in each epoch (down), by its place in the epoch.
+    place = np.full((len(epochs), n_names), -1)
+    name_of = np.zeros(by_rows.shape[1], np.int64)
+    for at, (epoch, column) in enumerate(zip(epochs, chain.columns, strict=True)):
+        place[at, column] = np.arange(len(column))
+        name_of[epoch.names] = column
+    names = _best_names(by_rows, name_of, n_names)
+    odds = np.zeros((len(epochs), *names.shape))
+    for at, epoch in enumerate(epochs):
+        customers, which = np.nonzero(place[at, names] >= 0)
+        here = place[at, names[customers, which]]
+        by_count = counts.odds_of_pairs(epoch, rates, customers, here)
+        odds[at, customers, which] = by_rows[customers, epoch.names[here]] + by_count
+    for _ in range(N_JOINED):
+        chain = replace(chain, stays=np.zeros(len(chain.stay)), seen=np.zeros(len(chain.stay)))
+        messages, _, _ = chain.pass_on(odds, names)
+        chain = chain.learned()
+    total = odds + messages
+    for at in range(len(epochs)):
+        customers, which = np.nonzero((place[at, names] >= 0) & (total[at] > SCORE_BOUNDS[0] / 8))
+        yield customers, place[at, names[customers, which]], total[at, customers, which]
+
+
+def _best_names(by_rows: csr_array, name_of: Ints, n_names: int) -> Ints:
+    """Return the pseudonyms of each customer (down) that have the best pieces; filled up with the last, nobody's."""
+    customers, pieces = by_rows.tocoo().coords
+    names, values = name_of[pieces], by_rows.tocoo().data
+    order = np.lexsort((-values, names, customers))
+    customers, names, values = customers[order].astype(np.int64), names[order], values[order]
+    is_first = np.append(True, (customers[1:] != customers[:-1]) | (names[1:] != names[:-1]))[: len(names)]
+    customers, names, values = customers[is_first], names[is_first], values[is_first]
+    order = np.lexsort((names, -values, customers))
+    customers, names = customers[order], names[order]
+    rank = np.arange(len(customers)) - np.searchsorted(customers, customers)
+    is_best = rank < N_FOLLOWED
+    best: Ints = np.full((by_rows.shape[0], min(N_FOLLOWED, int(rank.max(initial=0)) + 1)), n_names - 1)
+    best[customers[is_best], rank[is_best]] = names[is_best]
+    return best
 
 
 def _best_known(n_known: Ints, size: int) -> Ints:
@@ -302,7 +358,7 @@ def _joined(parts: Sequence[tuple[Ints, Ints, Floats]], shape: tuple[int, int]) 
 
 
 def match_sparse(scores: csr_array) -> tuple[Ints, Floats]:
-    """Return the pseudonym of each customer, −1 if absence is likelier, and how sure that is; as `matching.match`."""
+    """Return the pseudonym of each customer, −1 if absence is likelier, and how sure that is; as `match`."""
     from scipy.sparse import csr_array
 
     n = scores.shape[0]

@@ -26,6 +26,11 @@ from tokumei.core.progress import step
 # Fields by which rows are narrowed, each where at least this share of counterparts still agrees.
 NARROWING = ("date", "time", "item")
 LEAST_EQUAL = 0.99
+# Where so many rows are deleted, baskets are compared besides rows.
+MANY_DELETED = 0.1
+# Where so many known rows are released as they were, learning starts from fields that nearly always agree: so nearly
+# that only rows which agree in them are compared.
+UNCHANGED, NEARLY_ALL = 0.4, 0.995
 # Pairs of rows looked at in one go.
 CHUNK_PAIRS = 2_000_000
 # Steps by which a share is found: to a millionth.
@@ -60,10 +65,17 @@ def share_unchanged(compared: Compared, known: Side) -> float:
     return low
 
 
-def _equal_keys(compared: Compared, known: Side, chosen: Mapping[str, FieldLevels]) -> tuple[Ints, Ints]:
-    """Return keys of known and released rows, equal where these fields, the month and the kind are."""
+def _equal_keys(
+    compared: Compared, known: Side, chosen: Mapping[str, FieldLevels], *, of_baskets: bool = False
+) -> tuple[Ints, Ints]:
+    """Return keys of known and released rows, equal where these fields, the month and the kind are.
+
+    of_baskets: whatever the kind.
+    """
     released = compared.released
-    ours, theirs = (side.month * compared.n_kinds + side.kind for side in (known, released))
+    ours, theirs = (
+        side.month if of_baskets else side.month * compared.n_kinds + side.kind for side in (known, released)
+    )
     is_met = np.ones(len(released), bool)
     for name, field in chosen.items():
         equal, n_values = _equal_values(field, EQUAL if name in BANDS else 0)
@@ -91,15 +103,63 @@ def _equal_values(field: FieldLevels, level: int) -> tuple[Ints, int]:
 
 
 @dataclass(frozen=True)
+class Baskets:
+    """Known and released baskets by day and time: one is a witness though all that is known of it was deleted.
+
+    A known basket was deleted whole, or is one of the baskets that the pseudonym has in the month, each as likely as
+    the other. How many agree by accident is told by how many of all baskets of the month are of that day and time.
+    """
+
+    ours: Ints  # The key of each known row's basket, by its place.
+    theirs: Ints  # The key of each released basket, in order,
+    owner: Ints  # whose it is,
+    gain: Floats  # and what it says for its owner if a known one has the key.
+
+    @classmethod
+    def of(cls, compared: Compared, known: Side, chosen: Mapping[str, FieldLevels], deleted: float) -> Baskets:
+        """Find the baskets; rows are deleted each for itself with this chance."""
+        released = compared.released
+        keys = _equal_keys(compared, known, chosen, of_baskets=True)
+        ours = np.full(int(known.place.max(initial=-1)) + 1, -1)
+        ours[known.place] = keys[0]
+        # All released baskets of a month, those on days of which nothing is known included.
+        own = released.month * len(compared.pseudonyms) + released.owner
+        codes = own
+        for name in chosen:
+            codes = codes * (int(released.codes[name].max(initial=0)) + 1) + released.codes[name]
+        _, rows = np.unique(codes, return_index=True)
+        # That nothing is left of a known basket: all its other rows were deleted, too.
+        gone = deleted ** (len(released) / max(1, len(rows)))
+        n_of_month = np.bincount(released.month[rows], minlength=len(compared.months))
+        names, n_of_name = np.unique(own[rows], return_counts=True)
+        rows = rows[keys[1][rows] >= 0]
+        rows = rows[np.argsort(keys[1][rows], kind="stable")]
+        theirs = keys[1][rows]
+        _, back, n_alike = np.unique(theirs, return_inverse=True, return_counts=True)
+        chance = n_alike[back] / n_of_month[released.month[rows]]
+        each = 1 / n_of_name[np.searchsorted(names, own[rows])]
+        return cls(ours, theirs, released.owner[rows], np.log((gone + (1 - gone) * each / chance) / gone))
+
+    def pairs(self, keys: Ints) -> tuple[Ints, Ints]:
+        """Return which known baskets, by their keys, and released ones are of one day and time."""
+        first, last = (np.searchsorted(self.theirs, keys, side=side) for side in ("left", "right"))
+        one = np.repeat(np.arange(len(keys)), last - first)
+        return one, np.arange(len(one)) + np.repeat(first - np.cumsum(last - first) + (last - first), last - first)
+
+
+@dataclass(frozen=True)
 class Narrowed:
     """Known and released rows by a key that is equal where they may be counterparts: found once for all customers."""
 
     ours: Ints  # The key of each known row, by its place.
     order: Ints  # Released rows that agree with something known, by key and owner.
     theirs: Ints  # The key of each of these.
+    baskets: Baskets | None  # Where enough rows are deleted for baskets to say more than their rows.
 
     @classmethod
-    def of(cls, compared: Compared, known: Side, agreement: Mapping[str, Floats]) -> Narrowed | None:
+    def of(
+        cls, compared: Compared, known: Side, agreement: Mapping[str, Floats], deleted: float = 0.0
+    ) -> Narrowed | None:
         """Find the keys; None if every field changes."""
         keys = narrow_keys(compared, known, agreement)
         if keys is None:
@@ -108,7 +168,15 @@ class Narrowed:
         ours[known.place] = keys[0]
         met = np.flatnonzero(keys[1] >= 0)
         order = met[np.lexsort((compared.released.owner[met], keys[1][met]))]
-        return cls(ours, order, keys[1][order])
+        of_baskets = {
+            name: compared.fields[name]
+            for name in OF_BASKETS
+            if name in compared.fields and agreement[name][:, 0].min() >= LEAST_EQUAL
+        }
+        baskets = None
+        if "date" in of_baskets and deleted >= MANY_DELETED:
+            baskets = Baskets.of(compared, known, of_baskets, deleted)
+        return cls(ours, order, keys[1][order], baskets)
 
     def pairs(self, known: Side) -> Iterator[tuple[Ints, Ints]]:
         """Yield pairs of some known and released rows that share a key, by known rows and the owners of released."""
@@ -133,11 +201,10 @@ def score_pairs(
     worth: Callable[[Ints], Floats],
     sizes: Mapping[str, Ints],
 ) -> Iterator[tuple[Ints, Ints, Floats]]:
-    """Weigh customers against pseudonyms by the rows that share a key: customers, pseudonyms and what pairs gain.
+    """Weigh known rows against pseudonyms by the rows that share a key: known rows, pseudonyms and what pairs gain.
 
-    A pair that has several known rows in common comes several times. `worth` says of released rows what a pair with
-    each is worth besides how far its fields agree; `sizes` how many rows the basket of a known row has, for the fields
-    that are counted once a basket.
+    `worth` says of released rows what a pair with each is worth besides how far its fields agree; `sizes` how many rows
+    the basket of a known row has, for the fields that are counted once a basket.
     """
     tables = {name: field.weigh(agreement[name]) for name, field in compared.fields.items()}
     released = compared.released
@@ -151,7 +218,7 @@ def score_pairs(
             ratio *= of_field ** (1 / sizes[name][ours]) if name in sizes else of_field
         owner = released.owner[theirs]
         starts = np.flatnonzero(np.append(True, (ours[1:] != ours[:-1]) | (owner[1:] != owner[:-1])))
-        yield known.owner[ours[starts]], owner[starts], np.log1p(np.add.reduceat(ratio, starts))
+        yield ours[starts], owner[starts], np.log1p(np.add.reduceat(ratio, starts))
 
 
 Agreement = Mapping[str, Floats]
@@ -202,7 +269,7 @@ class Evidence:
     def by_rows(self, known: Side, agreement: Agreement) -> Floats:
         """Weigh customers (down) against pseudonyms (across) by all that rows have in common."""
         scores = np.zeros((len(self.compared.customers), len(self.compared.pseudonyms)))
-        narrowed = Narrowed.of(self.compared, known, agreement)
+        narrowed = Narrowed.of(self.compared, known, agreement, self.deleted)
         if narrowed is not None:
             for customers, names, gained in self.by_narrowed(known, agreement, narrowed):
                 scores += np.bincount(customers * scores.shape[1] + names, gained, scores.size).reshape(scores.shape)
@@ -239,7 +306,31 @@ class Evidence:
             return found
 
         counted = {name: basket_sizes(known) for name in agreement if counts_once(name, agreement)}
-        return score_pairs(self.compared, known, narrowed, agreement, worth, counted)
+        by_row = score_pairs(self.compared, known, narrowed, agreement, worth, counted)
+        if narrowed.baskets is None:
+            for rows, names, gained in by_row:
+                yield known.owner[rows], names, gained
+        else:
+            yield self._with_baskets(known, narrowed.baskets, by_row)
+
+    def _with_baskets(
+        self, known: Side, baskets: Baskets, by_row: Iterator[tuple[Ints, Ints, Floats]]
+    ) -> tuple[Ints, Ints, Floats]:
+        """Let a basket say what its rows do, or what its day and time does where that is more."""
+        n_names = len(self.compared.pseudonyms)
+        keys, basket = np.unique(np.stack([known.owner, baskets.ours[known.place]]), axis=1, return_inverse=True)
+        own, released = baskets.pairs(keys[1])
+        pairs = [own * n_names + baskets.owner[released]]
+        gains = [np.zeros(len(own))]
+        for rows, names, gained in by_row:
+            pairs.append(basket.ravel()[rows] * n_names + names)
+            gains.append(gained)
+        found, back = np.unique(np.concatenate(pairs), return_inverse=True)
+        total: Floats = np.bincount(back, np.concatenate(gains), len(found)).astype(np.float64)
+        at = back[: len(own)]
+        total[at] = np.maximum(total[at], baskets.gain[released])
+        customers: Ints = keys[0][found // n_names]
+        return customers, found % n_names, total
 
     def _ratios(
         self, tables: Mapping[str, Ratios], sizes: Mapping[str, Ints], known: Side, ours: slice, theirs: slice
@@ -262,6 +353,20 @@ class Evidence:
             of_field = table.ravel().take(cells)
             ratio *= (of_field ** (1 / n_rows[:, None]).astype(np.float32) if name in sizes else of_field)[back]
         return ratio
+
+
+def mostly_equal(name: str, field: FieldLevels, share: float) -> Floats:
+    """Return shares of levels as if such a share of counterparts were equal, and all others like any two rows."""
+    shares = field.usual() * (1 - share)
+    shares[:, EQUAL if name in BANDS else 0] += share
+    return shares
+
+
+def mostly_as_it_was(evidence: Evidence, known: Side) -> Agreement | None:
+    """Return agreement to start from where most known rows are released as they were; else None."""
+    if share_unchanged(evidence.compared, known) < UNCHANGED:
+        return None
+    return {name: mostly_equal(name, field, NEARLY_ALL) for name, field in evidence.compared.fields.items()}
 
 
 def counts_once(name: str, agreement: Agreement) -> bool:

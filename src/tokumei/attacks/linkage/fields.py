@@ -283,11 +283,10 @@ MOST_NAMES = 1.02
 
 @dataclass(frozen=True)
 class Epoch:
-    """Months in a row, and the pseudonyms that live in them; `is_whole` if nobody changes pseudonyms within."""
+    """Months in a row, and the numbers of the pseudonyms that live in them."""
 
     months: Ints
     names: Ints
-    is_whole: bool
 
 
 def find_epochs(n_rows: Ints, n_customers: int) -> list[Epoch]:
@@ -304,7 +303,7 @@ def find_epochs(n_rows: Ints, n_customers: int) -> list[Epoch]:
     for months in cuts:
         names = np.flatnonzero(is_alive[:, months].any(axis=1))
         if len(names) <= max(1, MOST_NAMES * n_customers):
-            epochs.append(Epoch(months, names, True))
+            epochs.append(Epoch(months, names))
         else:
-            epochs += [Epoch(np.array([month]), np.flatnonzero(is_alive[:, month]), False) for month in months]
+            epochs += [Epoch(np.array([month]), np.flatnonzero(is_alive[:, month])) for month in months]
     return [epoch for epoch in epochs if len(epoch.names)]

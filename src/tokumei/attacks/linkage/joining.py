@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from tokumei.attacks.linkage.blocking import log_freedom, match, match_sparse, score_in_blocks
-from tokumei.attacks.linkage.evidence import Agreement, Evidence, share_unchanged
-from tokumei.attacks.linkage.fields import BANDS, EQUAL, Epoch, FieldLevels, Floats, Ints
+from tokumei.attacks.linkage.evidence import Agreement, Evidence, mostly_as_it_was, mostly_equal
+from tokumei.attacks.linkage.fields import Epoch, Floats, Ints
 from tokumei.attacks.linkage.learning import CountEvidence, learn_agreement
+from tokumei.attacks.linkage.persistence import N_JOINED, Chain
 from tokumei.attacks.linkage.rows import Habits, Side, learn_weights
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
@@ -31,30 +32,8 @@ FAR = 30.0
 SETTLED = 0.01
 # The share of counterparts that are equal where learning starts from fields that agree.
 MOSTLY = 0.9
-# Where so many known rows are released as they were, learning starts from fields that nearly always agree: so nearly
-# that only rows which agree in them are compared.
-UNCHANGED, NEARLY_ALL = 0.6, 0.995
 # Where all items are of one kind nothing but numbers of rows tells candidates at first: so many links are looked at.
 FIRST_LINKS = 2_000_000
-
-
-@dataclass(frozen=True)
-class Slots:
-    """The pseudonyms of all epochs in one row: a slot is a pseudonym in an epoch."""
-
-    names: Ints
-    epochs: Ints
-    firsts: Ints  # The first slot of each epoch, and the number of slots.
-
-    @classmethod
-    def of(cls, epochs: Sequence[Epoch]) -> Slots:
-        """Return a number for each pseudonym of each epoch."""
-        sizes = [len(epoch.names) for epoch in epochs]
-        return cls(
-            np.concatenate([epoch.names for epoch in epochs]),
-            np.repeat(np.arange(len(epochs)), sizes),
-            np.append(0, np.cumsum(sizes)),
-        )
 
 
 def join_epochs(
@@ -72,14 +51,14 @@ def join_epochs(
     n_months = len(evidence.compared.months)
     is_found = counts.expected.n_known > 0
     rates = counts.rates(is_found)
-    by_count = [_count_odds(counts, epoch, rates) for epoch in epochs]
+    by_count = [counts.odds(epoch, rates) for epoch in epochs]
     if agreement is None:
         agreement = _learn(evidence, epochs, by_count)
     by_rows = evidence.by_rows(evidence.compared.known, agreement)
-    slots = Slots.of(epochs)
+    chain = Chain.of(evidence, epochs)
     # Visits without items, prices and quantities have no habits to compare.
     has_habits = bool(n_rounds and len(epochs) > 1 and evidence.compared.tokens)
-    habits = _habits(evidence, epochs, slots) if has_habits else None
+    habits = _habits(evidence, epochs) if has_habits else None
     bonus: list[Floats] = [np.zeros(1)] * len(epochs)
     learned: tuple[Ints, list[Floats]] | None = None
     weights: Floats | None = None
@@ -87,22 +66,25 @@ def join_epochs(
     with step("joining epochs", total=n_rounds + 1) as bar:
         for n_done in range(n_rounds + 1):
             odds = [by_rows[:, e.names] + c + b for e, c, b in zip(epochs, by_count, bonus, strict=True)]
+            if chain.is_linked:
+                chain, messages = _join_with_freedom(chain, odds)
+                odds = [one + other for one, other in zip(odds, messages, strict=True)]
             matches = [match(one) for one in odds]
             found = _by_month(matches, epochs, evidence.n_rows, len(is_found))
             bar.advance()
             if n_done < n_rounds and habits is not None:
                 rates = counts.rates(found >= 0)
-                by_count = [_count_odds(counts, epoch, rates) for epoch in epochs]
-                matched = _matched(matches, slots)
+                by_count = [counts.odds(epoch, rates) for epoch in epochs]
+                matched = _matched(matches, epochs)
                 learned = matched, habits.all_features(matched, learned)
-                weights = _learn_habits(habits, slots, matches, epochs, rates, counts.log_missed, learned[1], weights)
+                weights = _learn_habits(habits, matches, epochs, rates, counts.log_missed, learned[1], weights)
                 bonus = _weigh_habits(epochs, rates, learned[1], weights)
     return found
 
 
 def join_in_blocks(evidence: Evidence, counts: CountEvidence, epochs: Sequence[Epoch]) -> Ints:
     """Match customers (down) in each month (across) where scores of all pairs would not fit; by rows and numbers."""
-    scores = score_in_blocks(evidence, counts, epochs, _learn, _count_odds)
+    scores = score_in_blocks(evidence, counts, epochs, _learn)
     matches = [match_sparse(one) for one in scores]
     return _by_month(matches, epochs, evidence.n_rows, len(evidence.compared.customers))
 
@@ -110,20 +92,8 @@ def join_in_blocks(evidence: Evidence, counts: CountEvidence, epochs: Sequence[E
 def match_counts(counts: CountEvidence, epochs: Sequence[Epoch]) -> Ints:
     """Match customers (down) in each month (across) by the numbers of rows alone, −1 where absent."""
     rates = counts.rates(counts.expected.n_known > 0)
-    matches = [match(_count_odds(counts, epoch, rates)) for epoch in epochs]
+    matches = [match(counts.odds(epoch, rates)) for epoch in epochs]
     return _by_month(matches, epochs, counts.n_rows, len(rates))
-
-
-def _count_odds(counts: CountEvidence, epoch: Epoch, rates: Floats) -> Floats:
-    """Return the odds of each customer (down) and pseudonym of the epoch by the numbers of rows, against absence."""
-    odds = np.zeros((len(rates), len(epoch.names)))
-    for month in epoch.months:
-        n_rows = counts.n_rows[epoch.names, month]
-        # Who has no row in the month is as good as absent there, and gains nothing.
-        alive = np.flatnonzero(n_rows)
-        scores = counts.log_ratios(int(month), np.append(n_rows[alive], 0), rates)
-        odds[:, alive] += scores[:, :-1] - scores[:, -1:]
-    return odds
 
 
 def _learn(evidence: Evidence, epochs: Sequence[Epoch], by_count: Sequence[Floats]) -> Agreement:
@@ -141,15 +111,15 @@ def _learn(evidence: Evidence, epochs: Sequence[Epoch], by_count: Sequence[Float
     n_customers = len(evidence.compared.customers)
     units = replace(known, owner=np.searchsorted(chosen, epoch_of[known.month]) * n_customers + known.owner)
     fields = evidence.compared.fields
-    if share_unchanged(evidence.compared, known) >= UNCHANGED:
-        same: Agreement = {name: _mostly_equal(name, field, NEARLY_ALL) for name, field in fields.items()}
+    same = mostly_as_it_was(evidence, known)
+    if same is not None:
         learned = _learn_from(evidence, known, units, here, same, evidence.by_rows(known, same), N_CANDIDATES[2:])
         if _is_sure(learned):
             return learned
     learned = _learn_from(evidence, known, units, here, {name: field.usual() for name, field in fields.items()}, None)
     if _is_sure(learned):
         return learned
-    equal: Agreement = {name: _mostly_equal(name, field, MOSTLY) for name, field in fields.items()}
+    equal: Agreement = {name: mostly_equal(name, field, MOSTLY) for name, field in fields.items()}
     other = _learn_from(evidence, known, units, here, equal, evidence.by_rows(known, equal))
     return max(learned, other, key=lambda one: _foresight(evidence, known, one, here))
 
@@ -191,13 +161,6 @@ def _learn_from(
 def _is_sure(agreement: Agreement) -> bool:
     """Whether some field is sure to agree."""
     return any(shares[:, 0].min() > 1 - SETTLED for shares in agreement.values())
-
-
-def _mostly_equal(name: str, field: FieldLevels, share: float) -> Floats:
-    """Return shares of levels as if such a share of counterparts were equal, and all others like any two rows."""
-    shares = field.usual() * (1 - share)
-    shares[:, EQUAL if name in BANDS else 0] += share
-    return shares
 
 
 def _foresight(evidence: Evidence, known: Side, agreement: Agreement, here: Sequence[tuple[Epoch, Floats]]) -> float:
@@ -284,25 +247,22 @@ def _by_month(matches: Sequence[tuple[Ints, Floats]], epochs: Sequence[Epoch], n
     return found
 
 
-def _habits(evidence: Evidence, epochs: Sequence[Epoch], slots: Slots) -> Habits:
-    """Count what each slot buys."""
-    released = evidence.compared.released
-    epoch_of = _epoch_of(epochs, len(evidence.compared.months))
-    n_names = len(evidence.compared.pseudonyms)
-    keys = slots.epochs * n_names + slots.names
-    row_slots = np.searchsorted(keys, epoch_of[released.month] * n_names + released.owner)
-    return Habits(evidence.compared.tokens, row_slots, slots.epochs, slots.names)
+def _habits(evidence: Evidence, epochs: Sequence[Epoch]) -> Habits:
+    """Count what each piece buys."""
+    epoch_of = np.zeros(len(evidence.n_rows), np.int64)
+    for number, epoch in enumerate(epochs):
+        epoch_of[epoch.names] = number
+    return Habits(evidence.compared.tokens, evidence.compared.released.owner, epoch_of)
 
 
-def _matched(matches: Sequence[tuple[Ints, Floats]], slots: Slots) -> Ints:
-    """Return the slot of each customer (down) in each epoch (across), −1 where there is none."""
-    found = np.stack([chosen for chosen, _ in matches], axis=1)
-    return np.where(found >= 0, slots.firsts[:-1] + found, -1)
+def _matched(matches: Sequence[tuple[Ints, Floats]], epochs: Sequence[Epoch]) -> Ints:
+    """Return the piece of each customer (down) in each epoch (across), −1 where there is none."""
+    pairs = zip(matches, epochs, strict=True)
+    return np.stack([np.where(found >= 0, epoch.names[found], -1) for (found, _), epoch in pairs], axis=1)
 
 
 def _learn_habits(
     habits: Habits,
-    slots: Slots,
     matches: Sequence[tuple[Ints, Floats]],
     epochs: Sequence[Epoch],
     rates: Floats,
@@ -322,7 +282,7 @@ def _learn_habits(
         return None
     n_cases = max(1, LEARNING_CELLS // len(found))
     # Habits decide where little is known, mostly of few rows: such cases are drawn more often. The half keeps others.
-    sizes = np.exp(habits.log_sizes[slots.firsts[at] + found[customers, at]][cases])
+    sizes = np.exp(habits.log_sizes[_matched(matches, epochs)[customers, at]][cases])
     luck = generator(0, "linkage").gumbel(size=len(cases)) + sizes * log_missed / 2
     drawn = np.sort(cases[np.argsort(-luck, kind="stable")[:n_cases]])
     values = np.stack([features[at[i]][:, :, found[customers[i], at[i]]] for i in drawn], axis=1)
@@ -351,3 +311,13 @@ def _against_anybody(scores: Floats, rate: Floats) -> Floats:
     anybody = np.log(rate @ np.exp(scores - largest) / rate.sum()) + largest
     against: Floats = scores - anybody
     return against
+
+
+def _join_with_freedom(chain: Chain, odds: Sequence[Floats]) -> tuple[Chain, list[Floats]]:
+    """Return what other epochs say where a pseudonym that somebody else is sure to hold is less free for others."""
+    messages: list[Floats] = [np.zeros_like(one) for one in odds]
+    for _ in range(N_JOINED):
+        free = [one + log_freedom(one + other) for one, other in zip(odds, messages, strict=True)]
+        messages, _ = chain.join(free)
+        chain = chain.learned()
+    return chain, messages

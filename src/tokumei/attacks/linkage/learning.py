@@ -138,6 +138,17 @@ class CountEvidence:
         unseen: Floats = np.log(np.where(wanted == 0, (1 - rate) / (1 - season), rate * missed / season) / none + TINY)
         return unseen
 
+    def odds(self, epoch: Epoch, rates: Floats) -> Floats:
+        """Return the odds of customers (down) and pseudonyms of the epoch by the numbers of rows, against absence."""
+        odds = np.zeros((len(rates), len(epoch.names)))
+        for month in epoch.months:
+            n_rows = self.n_rows[epoch.names, month]
+            # Who has no row in the month is as good as absent there, and gains nothing.
+            alive = np.flatnonzero(n_rows)
+            scores = self.log_ratios(int(month), np.append(n_rows[alive], 0), rates)
+            odds[:, alive] += scores[:, :-1] - scores[:, -1:]
+        return odds
+
     def odds_of_pairs(self, epoch: Epoch, rates: Floats, customers: Ints, names: Ints) -> Floats:
         """Return the odds of some customers and pseudonyms of the epoch by their numbers of rows, against absence."""
         odds = np.zeros(len(customers))

@@ -41,10 +41,9 @@ CHUNK_PAIRS = 2_000_000
 class Habits:
     """The pseudonyms of all periods (slots) by what they buy."""
 
-    def __init__(self, values: Sequence[Ints], row_slots: Ints, slot_periods: Ints, names: Ints) -> None:
+    def __init__(self, values: Sequence[Ints], row_slots: Ints, slot_periods: Ints) -> None:
         """Count the values of each kind in each slot; `row_slots` says the slot of each released row."""
         self.slot_periods = slot_periods
-        self.names = names
         n_slots = len(slot_periods)
         self.tokens = [Tokens.of(codes, row_slots, n_slots) for codes in values]
         self.log_sizes = np.log(np.bincount(row_slots, minlength=n_slots))
@@ -78,19 +77,8 @@ class Habits:
             # Who has a past could have bought the same again: the more values a slot has, the more its novelty says.
             novelty = np.outer(has_past, np.sqrt(self.tokens[-1].n_values[here]))
             repeats = [of_kind.repeats(matched[:, period], here) for of_kind in profiles]
-            same_name = self._same_name(elsewhere, n_months, here)
-            features.append(np.stack([*repeats, novelty, -size_gap * has_past[:, None], same_name]))
+            features.append(np.stack([*repeats, novelty, -size_gap * has_past[:, None]]))
         return features
-
-    def _same_name(self, elsewhere: Ints, n_months: Ints, here: Ints) -> Floats:
-        """Return the share of the customer's other months under the very pseudonym."""
-        shares = np.zeros((len(elsewhere), len(here)))
-        place = np.full(int(self.names.max()) + 1, -1)
-        place[self.names[here]] = np.arange(len(here))
-        customers, periods = np.nonzero(elsewhere >= 0)
-        at = place[self.names[elsewhere[customers, periods]]]
-        np.add.at(shares, (customers[at >= 0], at[at >= 0]), 1 / n_months[customers[at >= 0]])
-        return shares
 
 
 @dataclass(frozen=True)
