@@ -170,14 +170,14 @@ NOTHING = Requirements()
 def audit(
     file: SourceArgument,
     qi: Annotated[
-        str,
+        str | None,
         Option(
             "--qi",
             metavar="A,B,…",
             help="The quasi-identifiers: what others may know. With --against, FILE and each of its files have classes "
-            "by those that they have.",
+            "by those that they have. Not of generalized histories.",
         ),
-    ],
+    ] = None,
     sensitive: Annotated[
         str | None, Option("--sensitive", metavar="A,B,…", help="The columns others want to learn.")
     ] = None,
@@ -234,11 +234,31 @@ def audit(
     With --against, the k of --k must also hold for all releases together: by sequential-k, or by multi-r-k-anonymity
     where a person has several rows in one of them.
 
+    A generalized history with --against, --original and --in-order: how many customers fit each person in one release,
+    and in all together; --k must hold for all together.
+
     Example: tokumei audit release.csv --qi sex,age --sensitive illness --k 5 --l-diversity illness=3
     """
+    from tokumei.tasks.audit_generalized import audit_generalized, is_generalized
     from tokumei.tasks.audit_releases import Matching
     from tokumei.tasks.audit_table import audit_source
 
+    if qi is None:
+        if not is_generalized(Path(file), reading):
+            raise InputError.of("the quasi-identifiers", option="--qi")
+        with showing_progress():
+            generalized = audit_generalized(
+                Path(file),
+                [Path(one) for one in against or []],
+                original=None if original is None else Path(original),
+                k=request.k,
+                in_order=in_order,
+                reading=reading,
+            )
+        show(generalized, json=json)
+        if not generalized.holds:
+            raise click.exceptions.Exit(EXIT_CHECK_FAILED)
+        return
     with showing_progress():
         result = audit_source(
             file,

@@ -10,6 +10,7 @@ import functools
 import inspect
 import typing
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, Unpack, cast, overload
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from tokumei.tasks.attack_history import Guesses
     from tokumei.tasks.attack_table import TableAttack
     from tokumei.tasks.attribute_history import Attribution
+    from tokumei.tasks.audit_generalized import GeneralizedAudit
     from tokumei.tasks.audit_table import TableAudit
     from tokumei.tasks.compare_table import MethodComparison
     from tokumei.tasks.dossier import TableReport
@@ -103,7 +105,9 @@ def public(function: F) -> F:
     return cast("F", run)
 
 
-@public
+@overload
+def audit(table: HistoryRelease, *, against: Any, original: Any = None, k: int | None = None) -> GeneralizedAudit: ...
+@overload
 def audit(
     table: Table | TableRelease | Frame,
     qi: Names | None = None,
@@ -131,7 +135,11 @@ def audit(
     recipe: Any = None,
     threshold: float = 0.2,
     hierarchies: Any = None,
-) -> TableAudit:
+) -> TableAudit: ...
+
+
+@public
+def audit(table: Any, qi: Names | None = None, **options: Any) -> Any:
     """Measure how safe a table is as it stands, by every measure, and check what is stated.
 
     table: a `tk.Table`, what `tk.anonymize` gave, or a frame or file with its quasi-identifiers in `qi`.
@@ -141,48 +149,35 @@ def audit(
         from 0, or `in_order`; with `person` or `household` all is counted of people, or of households, in however many
         rows; `population`; `threshold`, above which a record's risk is counted.
 
+    A generalized history that `tk.anonymize` gave is held `against` others of the same people: how many customers fit
+    each person in one of them and in all together, of whom `k` must be left.
+
     >>> import tokumei as tk
     >>> t = tk.Table({"age": [31, 31, 52], "illness": ["flu", "cold", "flu"]}, qi=["age"], sensitive=["illness"])
     >>> tk.audit(t, k=2).holds
     False
     """
+    from tokumei.tasks.audit_generalized import audit_generalized
     from tokumei.tasks.audit_table import audit_table, released_table
+    from tokumei.tasks.histories import HistoryRelease
     from tokumei.tasks.table_release import TableRelease
 
+    if isinstance(table, HistoryRelease):
+        return audit_generalized(table, _listed(options.pop("against", ())), **options)
+    sensitive = options.pop("sensitive", ())
     if isinstance(table, TableRelease):
-        if against and table.rows is not None and person is None and rows is None and not in_order:
-            rows = table.rows
+        is_matched = any(options.get(one) is not None for one in ("person", "rows")) or options.get("in_order")
+        if options.get("against") and table.rows is not None and not is_matched:
+            options["rows"] = table.rows
         data: Any = released_table(table)
     else:
         data = _table(_with_roles(table, qi, sensitive))
-    asked = Requirements(
-        k=k,
-        preset=preset,
-        l_diversity=l_diversity,
-        t_closeness=t_closeness,
-        alpha_k=alpha_k,
-        beta_likeness=beta_likeness,
-        delta_disclosure=delta_disclosure,
-        k_map=k_map,
-        delta_presence=delta_presence,
-        population=population,
-        missing_is_a_value=missing_is_a_value,
-        person=person,
-        household=household,
-        requirements_given=requirements_given,
-    )
-    return audit_table(
-        data,
-        asked,
-        against=against,
-        rows=rows,
-        against_rows=against_rows,
-        in_order=in_order,
-        original=original,
-        recipe=recipe,
-        threshold=threshold,
-        hierarchies=hierarchies,
-    )
+    stated = {one.name: options.pop(one.name) for one in fields(Requirements) if one.name in options}
+    return audit_table(data, Requirements(**stated), **options)
+
+
+def _listed(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
 
 
 @overload

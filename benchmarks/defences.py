@@ -1,0 +1,75 @@
+"""What is found of people behind each defence of a history, and what use is left: `python -m benchmarks defences`.
+
+On the 2017 set where the shared data holds it, else on a made shop. Somebody knows a quarter of everybody's purchases as
+the contests draw them. The strongest of the attacks is named. There is no goal: the table says what each defence gives.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import tokumei as tk
+from benchmarks.measure import Figure
+from tokumei.attacks.history.attackers import HistoryThreat
+from tokumei.contest.editions.pwscup2017.files import read_history
+from tokumei.core.text import counted
+from tokumei.data.made_retail import make_retail
+from tokumei.reports.evaluation import CONTEST_UTILITIES
+
+FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data" / "pwscup2017"
+N_ROWS = int(os.environ.get("BENCHMARK_ROWS", "6000"))
+ATTACKS = ["linkage", "row-counts", "tfidf", "s6"]
+NOISE = {
+    "method": "perturb",
+    "days": 31,
+    "quantities": 1.0,
+    "prices": 1.0,
+    "hides_times": True,
+    "whole_baskets": False,
+}
+DEFENCES: dict[str, list[dict[str, object]]] = {
+    "one pseudonym a year": [{"method": "pseudonyms", "lifetime": 12}],
+    "one a month": [{"method": "pseudonyms", "lifetime": 1}],
+    "noise, one a year": [NOISE, {"method": "pseudonyms", "lifetime": 12}],
+    "noise, one a month": [NOISE, {"method": "pseudonyms", "lifetime": 1}],
+    "exchanged": [{"method": "exchange-pseudonyms"}],
+    "noise, exchanged": [NOISE, {"method": "exchange-pseudonyms"}],
+    "45 % deleted, one a year": [{"method": "delete", "telling": 0.45}, {"method": "pseudonyms", "lifetime": 12}],
+    "permuted groups, bound .2": [{"method": "permute-groups", "bound": 0.2}],
+    "… of five or more": [{"method": "permute-groups", "bound": 0.2, "smallest": 5}],
+    "… by whole baskets": [{"method": "permute-groups", "bound": 0.2, "deals": "baskets"}],
+}
+HEADS = ("defence", "found", "by", "rows given", "blindly", "baskets", "right of", "worst U", "s")
+
+
+def run(n_rows: int = N_ROWS) -> list[Figure]:
+    """Print the table, a line for each defence as it is done."""
+    shop = _shop(n_rows)
+    print(f"  {counted(len(shop.customers), 'customer')}, {counted(shop.n_rows, 'row')}")
+    print("  {:<28}{:>7} {:<11}{:>11}{:>9}{:>9}{:>10}{:>9}{:>6}".format(*HEADS))
+    for name, steps in DEFENCES.items():
+        started = time.perf_counter()
+        release = tk.anonymize(shop, pipeline={"step": steps}, seed=1)
+        who = HistoryThreat("knows a quarter", share=0.25, draw="contest")
+        report = tk.attack(shop, release, threat=who, attacks=ATTACKS, draws=1, seed=1)
+        best, found = max(report.scores.items(), key=lambda one: one[1].value)
+        rows = tk.attack(shop, release, "attribution", threat=who, draws=1, seed=1).scores["rows"]
+        baskets = report.inference
+        use = tk.measure(shop, release, measures=list(CONTEST_UTILITIES)).scores
+        worst = max(score.value for score in use.values())
+        told = "" if baskets is None else f"{baskets.value:>9.3f}{baskets.inputs['precision']:>10.3f}"
+        print(
+            f"  {name:<28}{found.value:>7.3f} {best:<11}{rows.value:>11.3f}{rows.baseline or 0:>9.3f}"
+            f"{told:>19}{worst:>9.3f}{time.perf_counter() - started:>6.0f}",
+            flush=True,
+        )
+    return []
+
+
+def _shop(n_rows: int) -> tk.History:
+    if FOLDER.is_dir():
+        return read_history(FOLDER / "T.csv.gz")
+    print("  a made shop: the shared data is not beside the checkout")
+    return tk.History(make_retail(max(60, n_rows // 80), n_rows=n_rows, seed=5))
