@@ -42,6 +42,7 @@ TABLES = (
     *("carData/Rossi", "carData/SLID", "geepack/muscatine", "heplots/TIPI", "mlmRev/egsingle", "modeldata/attrition"),
     *("modeldata/credit_data", "mosaicData/HELPrct", "openintro/loans_full_schema", "openintro/yrbss", "psych/bfi"),
     *("stevedata/gss_abortion", "stevedata/nesarc_drinkspd", "survival/colon", "wooldridge/injury"),
+    "wooldridge/wage1",
 )
 MOST_ROWS, MOST_KNOWN, K = 30_000, 6, 5
 
