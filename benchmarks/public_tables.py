@@ -42,6 +42,7 @@ TABLES = (
     *("carData/Rossi", "carData/SLID", "geepack/muscatine", "heplots/TIPI", "mlmRev/egsingle", "modeldata/attrition"),
     *("modeldata/credit_data", "mosaicData/HELPrct", "openintro/loans_full_schema", "openintro/yrbss", "psych/bfi"),
     *("stevedata/gss_abortion", "stevedata/nesarc_drinkspd", "survival/colon", "wooldridge/injury"),
+    "wooldridge/wage1",
 )
 MOST_ROWS, MOST_KNOWN, K = 30_000, 6, 5
 
@@ -87,7 +88,8 @@ def walk(frame: pl.DataFrame, folder: Path) -> list[Tried]:
     }
     done = []
     for job, work in steps.items():
-        started = time.perf_counter()
+        # Of processors: other work on the machine does not count.
+        started = time.process_time()
         refused, fault = None, None
         try:
             kept[job] = work()
@@ -97,7 +99,7 @@ def walk(frame: pl.DataFrame, folder: Path) -> list[Tried]:
             refused = str(error).splitlines()[0]
         except Exception as error:  # noqa: BLE001 - what we look for.
             fault = f"{type(error).__name__}: {error}"
-        done.append(Tried(job, time.perf_counter() - started, refused, fault))
+        done.append(Tried(job, time.process_time() - started, refused, fault))
     return done
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from tokumei.engines.count import count_classes
     from tokumei.hierarchies.files import read_hierarchies, read_hierarchy, write_hierarchy
     from tokumei.hierarchies.hierarchy import Hierarchy
-    from tokumei.hierarchies.labels import parse_label
     from tokumei.hierarchies.lattice import Lattice
+    from tokumei.hierarchies.parsed_labels import parse_label
     from tokumei.tasks.anonymize_table import apply
     from tokumei.tasks.api import (
         anonymize,
@@ -75,7 +75,7 @@ _HOMES = {
     "read_hierarchies": "hierarchies.files",
     "write_hierarchy": "hierarchies.files",
     "Lattice": "hierarchies.lattice",
-    "parse_label": "hierarchies.labels",
+    "parse_label": "hierarchies.parsed_labels",
     "ClassCounts": "engines.class_counts",
     "count_classes": "engines.count",
     "errors": "core",

@@ -99,6 +99,9 @@ class ClassContents:
         self._classes, self._rows, self._n_classes = public.class_of[is_owned], owners[is_owned], n_classes
         self._counts: dict[str, sparse.csr_array] = {}
         self._lists: dict[str, tuple[list[int], list[int], list[int]]] = {}
+        # Many claims speak of the same leaves, and to look thousands of texts up takes long.
+        self._known: dict[tuple[str, Leaves], Leaves] = {}
+        self._places: dict[tuple[str, tuple[Leaves, ...]], dict[Leaf, list[int]]] = {}
 
     def counts(self, column: str) -> sparse.csr_array:
         """Return how many rows of each class have each value, by its index in the vocabulary."""
@@ -126,8 +129,7 @@ class ClassContents:
             return claim.least <= _among(found, self._leaves(claim)) <= claim.most
         if claim.rule == "pile":
             return max(rows for _, rows in found) >= claim.least
-        vocabulary = self._truth.vocabulary(claim.column)
-        n_rows = [_among(found, _known_in(vocabulary, part)) for part in claim.parts]
+        n_rows = self._rows_of_parts(claim.column, tuple(claim.parts), found)
         if claim.rule == "each":
             return all(claim.least <= n <= claim.most for n in n_rows)
         if claim.rule == "spread":
@@ -148,7 +150,27 @@ class ClassContents:
             return index_of_number(vocabulary, claim.leaves)
         if isinstance(claim.leaves, str):
             return indices_of_labels(vocabulary, [claim.leaves])[0]
-        return _known_in(vocabulary, claim.leaves)
+        return self._known_in(claim.column or "", claim.leaves)
+
+    def _rows_of_parts(self, column: str, parts: tuple[Leaves, ...], found: Sequence[tuple[int, int]]) -> list[int]:
+        """Return how many rows have a value of each part; a class has few values, and a label may have thousands."""
+        if (column, parts) not in self._places:
+            places: dict[Leaf, list[int]] = {}
+            for place, part in enumerate(parts):
+                for leaf in self._known_in(column, part):
+                    places.setdefault(leaf, []).append(place)
+            self._places[column, parts] = places
+        own, n_rows = self._places[column, parts], [0] * len(parts)
+        for value, rows in found:
+            for place in own.get(value, ()):
+                n_rows[place] += rows
+        return n_rows
+
+    def _known_in(self, column: str, leaves: Leaves) -> Leaves:
+        """Return the indices of leaves, those named by their text looked up once."""
+        if (column, leaves) not in self._known:
+            self._known[column, leaves] = _known_in(self._truth.vocabulary(column), leaves)
+        return self._known[column, leaves]
 
     def _values(self, column: str, number: int) -> list[tuple[int, int]]:
         """Return the values of a class with the number of rows that have each."""

@@ -11,7 +11,7 @@
 | all values up to cherry | `..cherry` |
 
 Labels that others write are read as well: `[2.5, 5[`, `]2.5, 5]`, `(2.5, 5]`, `<18`, `>=80`, and sets as `{a;b}` or
-`{a, b}`. `parse_label` reads any of them for others.
+`{a, b}`; `parsed_labels.py` reads any of them for others.
 """
 
 from __future__ import annotations
@@ -233,59 +233,3 @@ def set_members(label: str) -> list[str] | None:
     if not (len(label) > 1 and label.startswith("{") and label.endswith("}")):
         return None
     return label[1:-1].split(";") if ";" in label else [member.strip() for member in label[1:-1].split(",")]
-
-
-@dataclass(frozen=True)
-class Label:
-    """What one released label stands for.
-
-    text: the label; None for a missing value.
-    low, high: the ends of a range of numbers, both the number itself for a single one; None where it has no end.
-    has_low, has_high: whether an end belongs to the range.
-    members: the values of a set; the text itself where it is one value, a mask such as `130**` or a run of texts.
-    is_anything: whether it says nothing, as `*` does.
-    """
-
-    text: str | None
-    low: float | None = None
-    high: float | None = None
-    has_low: bool = True
-    has_high: bool = True
-    members: tuple[str, ...] = ()
-    is_anything: bool = False
-
-    @property
-    def middle(self) -> float | None:
-        """The middle of a range, its one end where the other is open, the mean of a set of numbers; else None."""
-        if self.low is not None and self.high is not None:
-            return (self.low + self.high) / 2
-        if self.low is not None or self.high is not None:
-            return self.low if self.high is None else self.high
-        numbers = [read_number(one) for one in self.members]
-        found = [float(one) for one in numbers if one is not None]
-        return sum(found) / len(found) if found and len(found) == len(numbers) else None
-
-
-def parse_label(label: object) -> Label:
-    """Read a label of a release: a number, a range, a set, `*`, or a value as it is.
-
-    >>> import tokumei as tk
-    >>> tk.parse_label("20-24").middle, tk.parse_label("[2.5, 5)").high, tk.parse_label("{a;b}").members
-    (22.0, 5.0, ('a', 'b'))
-    """
-    # A missing value of pandas is not equal to itself.
-    if label is None or label != label or str(label) == "<NA>":
-        return Label(None)
-    text = str(label)
-    if text == "*":
-        return Label(text, is_anything=True)
-    number = read_number(text) if len(text) <= LONGEST_LABEL else None
-    if number is not None:
-        return Label(text, float(number), float(number), members=(text,))
-    found = read_range(text)
-    if found is not None:
-        low, high = (None if abs(end) >= ENDLESS else float(end) for end in (found.low, found.high))
-        has_low, has_high = low is not None and not found.is_open_below, high is not None and not found.is_open
-        return Label(text, low, high, has_low, has_high)
-    members = set_members(text)
-    return Label(text, members=(text,) if members is None else tuple(members))

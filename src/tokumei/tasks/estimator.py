@@ -17,8 +17,8 @@ from tokumei.core.errors import InputError
 from tokumei.data.frames import as_frame, as_original, kind_of
 from tokumei.data.table import Table, check_column
 from tokumei.hierarchies.hierarchy import SUPPRESSED
-from tokumei.hierarchies.labels import Label, parse_label
 from tokumei.hierarchies.leaves import read_number
+from tokumei.hierarchies.parsed_labels import Label, parse_label
 from tokumei.methods.registry import TABLE_ANONYMIZERS, TableSearch
 from tokumei.tasks.anonymize_table import anonymize_table
 from tokumei.tasks.request import ReleaseRequest, whole_number

@@ -7,6 +7,7 @@ judge it. With its original it becomes a pair: the same roles, and whose each ro
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,7 +33,8 @@ from tokumei.engines.count import count_relation
 from tokumei.engines.engine import Relation
 from tokumei.engines.local import LocalRelation
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.hierarchies.labels import parse_label
+from tokumei.hierarchies.parsed_labels import parse_label
+from tokumei.hierarchies.written_dates import read_days
 from tokumei.tasks.preparing import given_hierarchies, is_of_dates, is_of_numbers, made_hierarchy, told_of_made
 from tokumei.tasks.row_numbers import row_numbers
 
@@ -286,11 +288,15 @@ class TableRelease(Result):
         return None if self.release is None else as_original(self.release.frame, self.frame_kind)
 
     def numeric(self) -> Any:
-        """Return the released rows with the middle of each label in the columns of numbers, for models.
+        """Return the released rows with the middle of each label in columns of numbers, dates and moments, for models.
 
-        A label without an end stands for the end that it has, and `*` is missing.
+        A label without an end stands for the end that it has, and `*` is missing. The middle of a moment is by the
+        clock that the labels show.
         """
-        return as_original(with_middles(self.table, self.number_columns), self.frame_kind, without=self.number_columns)
+        others = {name: one for name, one in self.hierarchies.items() if name not in self.number_columns}
+        dates = [name for name, one in others.items() if is_of_dates(pl.Series(one.leaves, dtype=pl.String))]
+        made = with_middle_moments(with_middles(self.table, self.number_columns), {n: others[n] for n in dates})
+        return as_original(made, self.frame_kind, without=[*self.number_columns, *dates])
 
     @property
     def table(self) -> pl.DataFrame:
@@ -432,6 +438,24 @@ def with_middles(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
             distinct = labels.unique()
             middles = [parse_label(label).middle for label in distinct]
             made.append(labels.replace_strict(distinct, pl.Series(middles, dtype=pl.Float64), default=None).alias(name))
+    return frame.with_columns(made)
+
+
+def with_middle_moments(frame: pl.DataFrame, hierarchies: Mapping[str, Hierarchy]) -> pl.DataFrame:
+    """Put the middle of each label in place of the labels of columns of dates: days, or moments where there are any."""
+    made = []
+    for name, hierarchy in hierarchies.items():
+        if name in frame.columns:
+            labels = frame[name].cast(pl.String)
+            leaves = list(hierarchy.leaves)
+            has_times = any(":" in leaf for leaf in leaves)
+            # The day of 03/04/2020 shows in the column alone.
+            days = {} if has_times else dict(zip(leaves, read_days(leaves) or (), strict=False))
+            distinct = labels.unique()
+            middles = [days[label] if label in days else parse_label(label).moment for label in distinct]
+            whole = [None if one is None else dt.datetime.combine(one, dt.time()) for one in middles]
+            values = pl.Series(middles, dtype=pl.Datetime("us")) if has_times else pl.Series(whole).cast(pl.Date)
+            made.append(labels.replace_strict(distinct, values, default=None).alias(name))
     return frame.with_columns(made)
 
 

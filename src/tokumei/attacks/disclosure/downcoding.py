@@ -31,6 +31,8 @@ from tokumei.core.text import Text
 from tokumei.hierarchies.hierarchy import SUPPRESSED
 from tokumei.hierarchies.labels import number_label
 
+# A claim lists no more values than this by name.
+MOST_NAMED = 100
 # Ways to fill a class are counted exactly for so many values that must occur.
 MOST_PARTS = 6
 Tight = Mapping[str, tuple[bool, Text]]
@@ -184,7 +186,8 @@ class Downcoding:
         if reading.labels[label] == SUPPRESSED and not self.complete:
             parts, names = [*parts, frozenset([MISSING])], [*names, "(missing)"]
         if len(parts) > 2:
-            text = f"two or more occur of: {', '.join(names)}"
+            more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+            text = f"two or more occur of: {', '.join(names[:MOST_NAMED])}{more}"
             yield Claim(number, column, "closest label", "spread", 2, size, text, parts=parts)
             return
         for name, leaves in zip(names, parts, strict=True):
@@ -289,5 +292,6 @@ def _bits_of(n_values: float, size: int, widths: Sequence[int]) -> float:
 
 def _bits_of_spread(widths: Sequence[int], size: int) -> float:
     """Return the bits that are removed when so many rows must not all lie in one of these parts."""
-    together = sum((width / sum(widths)) ** size for width in widths)
+    n_all = sum(widths)
+    together = sum((width / n_all) ** size for width in widths)
     return -math.log2(1 - together) if 0 < together < 1 else 0.0
