@@ -46,7 +46,7 @@ MOST_EQUAL = 500
 # So many pairs of a purchase and a row are weighed at once; a pair that is hardly one is left out of all else.
 MOST_PAIRS, HARDLY = 2_000_000, 0.01
 # So many steps from pseudonyms to customers and on are looked at.
-MOST_STEPS = 50_000_000
+MOST_STEPS = 20_000_000
 # Known purchases are found by all values if so many are, else by the item alone.
 ENOUGH_FOUND = 0.5
 # Days of a month on which a row might stand by chance.
@@ -263,7 +263,9 @@ def _shares(met: Any, axis: int) -> Any:
 def likeliest(group: Any, linked: Ints, sides: Sides) -> Ints:
     """Return the candidates of each pseudonym (down), the nearest first; −1 for none."""
     near = group.tocoo()
-    customer, name, share = near.row.astype(np.int64), near.col.astype(np.int64), near.data
+    # Of what is shared among more than could be weighed, the rest is not looked at.
+    is_near = near.data > 1 / (4 * N_CANDIDATES)
+    customer, name, share = near.row[is_near].astype(np.int64), near.col[is_near].astype(np.int64), near.data[is_near]
     there = linked >= 0
     named = np.unique(sides.pseudonym[there] * len(sides.customers) + linked[there])
     # Whom another attack names is weighed, too, however near.
