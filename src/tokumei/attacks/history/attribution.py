@@ -132,7 +132,7 @@ class Sides:
             pseudonym,
             {name: code[n:] for name, code in codes.items()},
             len(names),
-            _alike(pseudonym, codes["month"][n:], len(names)),
+            _alike(pseudonym, codes["month"][n:], len(names), len(customers)),
         )
 
 
@@ -140,7 +140,7 @@ def _numbers(names: pl.Series, known: Sequence[str]) -> Ints:
     return names.cast(pl.Enum(known)).to_physical().cast(pl.Int64).to_numpy()
 
 
-def _alike(pseudonym: Ints, month: Ints, n_names: int) -> Ints:
+def _alike(pseudonym: Ints, month: Ints, n_names: int, n_customers: int) -> Ints:
     """Assign the same number to pseudonyms with the same numbers of rows in all months, unless very many have them."""
     n_months = int(month.max(initial=0)) + 1
     counts = np.bincount(pseudonym * n_months + month, minlength=n_names * n_months).reshape(n_names, n_months)
@@ -149,7 +149,10 @@ def _alike(pseudonym: Ints, month: Ints, n_names: int) -> Ints:
     # Named by the first of them, so that numbers are those of pseudonyms.
     firsts = np.full(n_names, n_names, np.int64)
     np.minimum.at(firsts, number, np.arange(n_names))
-    return np.where(n_alike[number] <= N_CANDIDATES, firsts[number], np.arange(n_names))
+    # Where customers have several pseudonyms, as many rows in a single month are soon a coincidence.
+    is_whole = n_names <= 2 * n_customers
+    tells = (n_alike[number] <= N_CANDIDATES) & (is_whole | ((counts > 0).sum(axis=1) > 1))
+    return np.where(tells, firsts[number], np.arange(n_names))
 
 
 @dataclass(frozen=True)
@@ -182,7 +185,9 @@ class Evidence:
         self.candidates = likeliest(group + alike, linked, sides)
         self.group, self.alike = _looked_up(group, self.candidates), _looked_up(alike, self.candidates)
         self.own = _looked_up(met, self.candidates)
-        self.is_shared = self.own.max(axis=1) < ONE_CUSTOMER * met.sum(axis=0)
+        is_mixed = self.own.max(axis=1) < ONE_CUSTOMER * met.sum(axis=0)
+        # Few purchases found under a pseudonym may be one customer's by chance; those of all alike tell more.
+        self.is_shared = is_mixed | ((self.alike.max(axis=1) < ONE_CUSTOMER) & (self.alike.max(axis=1) > 0))
         # Everything by keys of a customer and a value, with the number of known purchases.
         known = {name: codes[is_used] for name, codes in sides.known.items()}
         who = sides.who[is_used]
