@@ -81,7 +81,7 @@ USUAL = {
 # What the pseudonym that another attack names is worth where purchases have lost their values.
 TRUSTED = 15.0
 # And where they have not, under pseudonyms of one customer and under those that several share.
-LINKED = (2.0, 0.5)
+LINKED = (2.0, 0.0)
 # A customer whom nothing speaks for.
 LEAST = 1e-3
 NOBODY = -1e9
