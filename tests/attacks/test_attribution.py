@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
-from tokumei.attacks.history.attribution import attribute, judge_attribution, sizes_of_groups
+from tokumei.attacks.history.attribution import _largest_within, attribute, judge_attribution, sizes_of_groups
 from tokumei.attacks.judge import wilson_interval
 from tokumei.data.history import History
 
@@ -104,3 +105,9 @@ def test_order_of_published_rows_changes_nothing() -> None:
     turned = History(published.frame.reverse())
     known = known_of(SHOP, 0, 3, 4)
     assert attribute(known, published)["customer"].to_list() == attribute(known, turned)["customer"].to_list()[::-1]
+
+
+@pytest.mark.parametrize(("limit", "kept"), [(1, []), (2, [1, 1]), (5, [1, 1]), (6, [4, 1, 1])])
+def test_of_too_many_equal_rows_the_most_usual_are_left_out(limit: int, kept: list[int]) -> None:
+    sizes = np.array([4, 1, 1])
+    assert sizes[sizes <= _largest_within(sizes, limit)].tolist() == kept

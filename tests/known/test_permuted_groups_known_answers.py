@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from tokumei.attacks.history.attribution import attribute_release
 from tokumei.attacks.judge import judge, published, truth_of
 from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.contest.editions.pwscup2017.files import read_history, read_knowledge
+from tokumei.core.seeds import generator
 from tokumei.data.history import History
 from tokumei.measures.registry import HISTORY_UTILITIES
-from tokumei.methods.history.permute_groups import PermuteGroups
+from tokumei.methods.history.permute_groups import PermuteGroups, deal, draw_holders, hand_out
 from tokumei.reports.evaluation import CONTEST_UTILITIES
 
 
@@ -30,3 +33,28 @@ def test_permuted_groups_lose_a_third_and_let_no_attack_find_a_quarter(shared_da
         for name in HISTORY_ATTACKS:
             guesses = HISTORY_ATTACKS.make(name).guess(known, seen)
             assert judge(guesses, truth, original.customers, original.periods).row.value <= 0.25, name
+
+
+def test_dealt_days_hide_whose_purchases_are_in_groups_and_open_customers_keep_theirs_in_sight(
+    shared_data: Path,
+) -> None:
+    original = read_history(shared_data / "pwscup2017" / "T.csv.gz")
+    groups = PermuteGroups(bound=0.25).group(original)
+    bound = groups.promise_of_rows
+    # The 80 customers who are left open have nearly four fifths of the rows.
+    assert (bound["open_rows"], bound["blocks"]) == (29_650, 1_527)
+    assert bound["attribution_bound"] == pytest.approx(0.820, abs=0.001)
+    dealt = deal(original, groups, "rows", generator(1, "permute-groups", "deal"))
+    holders = draw_holders(groups, generator(1, "permute-groups", "hand out"))
+    known = original.known(0.25, seed=1, item_characters=None)
+    shares = []
+    for way in (dealt.with_columns(pl.col("row").alias("day_of")), dealt):
+        release = hand_out(original, groups, way, holders, hides_baskets=True, seed=1)
+        assert release.rows is not None
+        found, _ = attribute_release(original, History(release.frame), release.rows, known)
+        assert found.shared is not None
+        assert found.shared.baseline == pytest.approx(0.185, abs=0.01)
+        shares.append(found.shared.value)
+    in_place, dealt_out = shares
+    assert in_place > 0.75
+    assert dealt_out < 0.25

@@ -43,6 +43,10 @@ HELD_BACK = 3
 N_CANDIDATES = 64
 # A purchase that so many published rows are equal to says nothing.
 MOST_EQUAL = 500
+# So many pairs of a purchase and a row are weighed at once; a pair that is hardly one is left out of all else.
+MOST_PAIRS, HARDLY = 2_000_000, 0.01
+# So many steps from pseudonyms to customers and on are looked at.
+MOST_STEPS = 20_000_000
 # Known purchases are found by all values if so many are, else by the item alone.
 ENOUGH_FOUND = 0.5
 # Days of a month on which a row might stand by chance.
@@ -77,7 +81,7 @@ USUAL = {
 # What the pseudonym that another attack names is worth where purchases have lost their values.
 TRUSTED = 15.0
 # And where they have not, under pseudonyms of one customer and under those that several share.
-LINKED = (2.0, 0.5)
+LINKED = (2.0, 0.0)
 # A customer whom nothing speaks for.
 LEAST = 1e-3
 NOBODY = -1e9
@@ -128,7 +132,7 @@ class Sides:
             pseudonym,
             {name: code[n:] for name, code in codes.items()},
             len(names),
-            _alike(pseudonym, codes["month"][n:], len(names)),
+            _alike(pseudonym, codes["month"][n:], len(names), len(customers)),
         )
 
 
@@ -136,11 +140,19 @@ def _numbers(names: pl.Series, known: Sequence[str]) -> Ints:
     return names.cast(pl.Enum(known)).to_physical().cast(pl.Int64).to_numpy()
 
 
-def _alike(pseudonym: Ints, month: Ints, n_names: int) -> Ints:
-    """Assign the same number to pseudonyms with the same numbers of rows in all months."""
+def _alike(pseudonym: Ints, month: Ints, n_names: int, n_customers: int) -> Ints:
+    """Assign the same number to pseudonyms with the same numbers of rows in all months, unless very many have them."""
     n_months = int(month.max(initial=0)) + 1
     counts = np.bincount(pseudonym * n_months + month, minlength=n_names * n_months).reshape(n_names, n_months)
-    return np.unique(counts, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    _, number, n_alike = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
+    number = number.reshape(-1).astype(np.int64)
+    # Named by the first of them, so that numbers are those of pseudonyms.
+    firsts = np.full(n_names, n_names, np.int64)
+    np.minimum.at(firsts, number, np.arange(n_names))
+    # Where customers have several pseudonyms, as many rows in a single month are soon a coincidence.
+    is_whole = n_names <= 2 * n_customers
+    tells = (n_alike[number] <= N_CANDIDATES) & (is_whole | ((counts > 0).sum(axis=1) > 1))
+    return np.where(tells, firsts[number], np.arange(n_names))
 
 
 @dataclass(frozen=True)
@@ -173,7 +185,9 @@ class Evidence:
         self.candidates = likeliest(group + alike, linked, sides)
         self.group, self.alike = _looked_up(group, self.candidates), _looked_up(alike, self.candidates)
         self.own = _looked_up(met, self.candidates)
-        self.is_shared = self.own.max(axis=1) < ONE_CUSTOMER * met.sum(axis=0)
+        is_mixed = self.own.max(axis=1) < ONE_CUSTOMER * met.sum(axis=0)
+        # Few purchases found under a pseudonym may be one customer's by chance; those of all alike tell more.
+        self.is_shared = is_mixed | ((self.alike.max(axis=1) < ONE_CUSTOMER) & (self.alike.max(axis=1) > 0))
         # Everything by keys of a customer and a value, with the number of known purchases.
         known = {name: codes[is_used] for name, codes in sides.known.items()}
         who = sides.who[is_used]
@@ -236,7 +250,13 @@ def near_pseudonyms(met: Any) -> Any:
     purchases were dealt out, all its customers are about as near; otherwise its own customer alone.
     """
     of_name, of_customer = _shares(met, axis=0), _shares(met, axis=1)
-    return of_name @ of_customer.T @ of_name
+    if (np.diff(of_name.indptr).astype(np.float64) ** 2).sum() > MOST_STEPS:
+        return of_name
+    between = of_name @ of_customer.T
+    # Where little is found for sure, everybody is near everybody: then only whom a pseudonym leads to at once.
+    if between.nnz * of_name.nnz / max(1, met.shape[0]) > MOST_STEPS:
+        return of_name
+    return between @ of_name
 
 
 def _shares(met: Any, axis: int) -> Any:
@@ -248,7 +268,9 @@ def _shares(met: Any, axis: int) -> Any:
 def likeliest(group: Any, linked: Ints, sides: Sides) -> Ints:
     """Return the candidates of each pseudonym (down), the nearest first; −1 for none."""
     near = group.tocoo()
-    customer, name, share = near.row.astype(np.int64), near.col.astype(np.int64), near.data
+    # Of what is shared among more than could be weighed, the rest is not looked at.
+    is_near = near.data > 1 / (4 * N_CANDIDATES)
+    customer, name, share = near.row[is_near].astype(np.int64), near.col[is_near].astype(np.int64), near.data[is_near]
     there = linked >= 0
     named = np.unique(sides.pseudonym[there] * len(sides.customers) + linked[there])
     # Whom another attack names is weighed, too, however near.
@@ -289,6 +311,8 @@ def find_purchases(sides: Sides, linked: Ints) -> Found:
     codes = sides.seen[key][order]
     first, end = (np.searchsorted(codes, sides.known[key], side) for side in ("left", "right"))
     n_equal = np.where(end - first <= MOST_EQUAL, end - first, 0)
+    # Of very many the least usual alone, which say most.
+    n_equal[n_equal > _largest_within(n_equal, MOST_PAIRS)] = 0
     purchase = np.repeat(np.arange(len(sides.who)), n_equal)
     within = np.arange(len(purchase)) - np.repeat(np.cumsum(n_equal) - n_equal, n_equal)
     row = order[np.repeat(first, n_equal) + within]
@@ -315,7 +339,15 @@ def find_purchases(sides: Sides, linked: Ints) -> Found:
         chance /= np.maximum(np.bincount(row, chance, len(sides.pseudonym))[row], 1.0)
         # Whose purchases are found under a pseudonym is likelier to be right the next time.
         weight = (expected + np.bincount(at, chance, len(cells))[at]) / by_chance
-    return Found(purchase, row, chance, key == "values")
+    is_likely = chance > HARDLY
+    return Found(purchase[is_likely], row[is_likely], chance[is_likely], key == "values")
+
+
+def _largest_within(sizes: Ints, limit: int) -> int:
+    """Return the largest size up to which all sizes together stay within a limit."""
+    ordered = np.sort(sizes)
+    n_within = int(np.searchsorted(np.cumsum(ordered), limit, "right"))
+    return int(ordered[n_within - 1]) if n_within == len(ordered) else int(ordered[n_within]) - 1
 
 
 def attribute(knowledge: History, published: History, guesses: pl.DataFrame | None = None) -> pl.DataFrame:
