@@ -313,3 +313,25 @@ def test_holders_are_drawn_uniformly() -> None:
     drawn = Counter(tuple(draw_holders(groups, generator(seed, "hand out"))[0].tolist()) for seed in range(400))
     assert set(drawn) == {(0, 1), (1, 0)}
     assert abs(drawn[0, 1] - 200) < 50
+
+
+@pytest.mark.parametrize("share", [0.9, 0.7])
+def test_groups_are_merged_until_no_more_purchases_are_given_to_their_buyers(share: float) -> None:
+    shop = History.of(make_retail(80, n_rows=4_000, seed=5))
+    free, held = (PermuteGroups(bound=0.5, attributed=one).anonymize(shop, seed=1).recipe.found for one in (1.0, share))
+    assert held["attribution_bound"] <= share < free["attribution_bound"]
+    assert held["rows_cut"] > free["rows_cut"]
+
+
+def test_a_share_of_purchases_that_cannot_be_reached_is_named() -> None:
+    n_rows = np.array([[3, 0], [3, 0], [0, 2]])
+    # The third has no common month with anybody, and keeps two of the six rows that are left: 2 + 3 blocks of 8.
+    assert group_like_months(n_rows, most_found=3, smallest=2, most_open=3, most_attributed=0.625).tolist() == [
+        0,
+        0,
+        -1,
+    ]
+    with pytest.raises(CannotAnonymize, match="at most 50% of the purchases to their buyers"):
+        group_like_months(n_rows, most_found=3, smallest=2, most_open=3, most_attributed=0.5)
+    with pytest.raises(InputError, match="whole baskets"):
+        PermuteGroups(deals="baskets", attributed=0.5).anonymize(History.of(make_retail(10, n_rows=100, seed=5)), seed=1)

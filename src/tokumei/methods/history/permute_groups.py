@@ -72,7 +72,8 @@ class PermuteGroups:
 
     Groups are searched: from every customer alone, the two groups that lose the fewest rows are merged until the
     bound on labels holds, so that how many customers to a group and how many stay open come out of what they cost. They
-    are often the customers with the most rows: `most_open` limits them, and so the rows that are released as they are.
+    are often the customers with the most rows: `most_open` limits them, and `attributed` the second bound, by merging
+    until it is reached, too.
     """
 
     # As much as is held tolerable for a recipient who is trusted (CHEO); what is published needs less.
@@ -89,6 +90,13 @@ class PermuteGroups:
     most_open: float = field(
         default=1.0,
         metadata={"help": "Largest share of customers left open, 0 to 1; the bound limits them in any case."},
+    )
+    attributed: float = field(
+        default=1.0,
+        metadata={
+            "help": "Largest share of purchases that may be expected to be given to their buyers; a smaller one cuts "
+            "more rows, most where few customers have most of them."
+        },
     )
     deals: Literal["rows", "baskets"] = field(
         default="rows",
@@ -114,17 +122,21 @@ class PermuteGroups:
         customers, n_rows = rows_by_month(original)
         n = len(customers)
         most_found, most_open = (most_within(share, n) for share in (self.bound, self.most_open))
-        labels = group_like_months(n_rows, most_found=most_found, smallest=self.smallest, most_open=most_open)
+        least = {"most_found": most_found, "smallest": self.smallest, "most_open": most_open}
+        labels = group_like_months(n_rows, **least, most_attributed=self.attributed)
         return Groups(customers, n_rows, labels)
 
     def _check_options(self) -> None:
-        for name in ("bound", "most_open"):
+        for name in ("bound", "most_open", "attributed"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError.of("a share from 0 to 1", option=name, value=getattr(self, name))
         if self.smallest < 2:
             raise InputError.of("at least two customers in a group", option="smallest", value=self.smallest)
         if self.deals not in ("rows", "baskets"):
             raise InputError.of("rows or baskets", option="deals", value=self.deals)
+        if self.deals == "baskets" and self.attributed < 1:
+            expected = "1 where whole baskets are dealt out, of whose purchases no bound holds"
+            raise InputError.of(expected, option="attributed", value=self.attributed)
 
 
 def rows_by_month(original: History) -> tuple[pl.Series, Ints]:

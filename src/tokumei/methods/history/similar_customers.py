@@ -7,7 +7,7 @@ their numbers of rows equal.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -103,22 +103,38 @@ BLOCK = 1_500
 NEVER = np.iinfo(np.int64).max // 4
 
 
-def group_like_months(n_rows: Ints, *, most_found: int, smallest: int, most_open: int) -> Ints:
+def group_like_months(
+    n_rows: Ints, *, most_found: int, smallest: int, most_open: int, most_attributed: float = 1.0
+) -> Ints:
     """Return the group of each customer, −1 if the customer is left open.
 
     `n_rows` has the rows of each customer in each month. Two groups at a time are merged, those that lose the fewest
     rows when every month is cut to its smallest customer, until open customers and groups together are at most
-    `most_found` and the open ones at most `most_open`. What is smaller than `smallest` in the end is open. Groups
+    `most_found`, the open ones at most `most_open`, and the rows of open customers and the blocks of groups at most the
+    share `most_attributed` of the rows that are left. What is smaller than `smallest` in the end is open. Groups
     without a common month are never merged: who is deleted whole is no better hidden than who is open.
     """
 
-    def holds(sizes: Ints) -> bool:
-        n_open = int(sizes[sizes < smallest].sum())
-        return n_open + int((sizes >= smallest).sum()) <= most_found and n_open <= most_open
+    def holds(groups: Merged) -> bool:
+        sizes, is_open = groups.sizes, groups.sizes < smallest
+        n_open, n_groups = int(sizes[is_open].sum()), int((~is_open).sum())
+        if n_open + n_groups > most_found or n_open > most_open:
+            return False
+        open_rows, blocks = int(groups.rows[is_open].sum()), groups.least[~is_open]
+        left = open_rows + int((blocks * sizes[~is_open]).sum())
+        return open_rows + int(blocks.sum()) <= most_attributed * left * (1 + 1e-9)
 
-    labels = _merge(n_rows, holds)
-    sizes = np.bincount(labels)
-    if not holds(sizes):
+    labels, groups = _merge(n_rows, holds)
+    sizes = groups.sizes
+    if not holds(groups):
+        if most_attributed < 1 and holds(replace(groups, rows=0 * groups.rows, least=0 * groups.least)):
+            raise CannotAnonymize(
+                Text(
+                    "No grouping of customers by common months was found that gives at most {share:.0%} of the "
+                    "purchases to their buyers.",
+                    share=most_attributed,
+                )
+            )
         n_open, n_groups = int(sizes[sizes < smallest].sum()), int((sizes >= smallest).sum())
         raise CannotAnonymize(
             Text(
@@ -136,29 +152,40 @@ def group_like_months(n_rows: Ints, *, most_found: int, smallest: int, most_open
     return np.where(is_grouped, np.searchsorted(found, labels), -1).astype(np.int64)
 
 
-def _merge(n_rows: Ints, holds: Callable[[Ints], bool]) -> Ints:
-    """Merge groups until their sizes hold, or no two of a block can be merged."""
+@dataclass(frozen=True)
+class Merged:
+    """Groups: how many customers each has, their rows in all, and the rows that are left of each of them."""
+
+    sizes: Ints
+    rows: Ints
+    least: Ints
+
+
+def _merge(n_rows: Ints, holds: Callable[[Merged], bool]) -> tuple[Ints, Merged]:
+    """Merge groups until they hold, or no two of a block can be merged; the group of each customer, and the groups."""
     # Whoever has the same rows in every month is merged at no cost.
     profiles, kind = np.unique(n_rows, axis=0, return_inverse=True)
     kind = kind.reshape(-1)
-    sizes = np.bincount(kind, minlength=len(profiles))
+    sizes, least = np.bincount(kind, minlength=len(profiles)), profiles.sum(axis=1)
+    rows = sizes * least
     # Neighbors in this order buy in the same months, and about as much.
     order = np.lexsort((profiles.sum(axis=1), *(profiles > 0).T))
     blocks = [_Block(profiles, sizes, order[at : at + BLOCK]) for at in range(0, len(order), BLOCK)]
     into = np.arange(len(profiles))
     with step("grouping", len(profiles)) as bar:
-        while blocks and not holds(sizes[sizes > 0]):
+        while blocks and not holds(Merged(sizes, rows, least)):
             block = min(blocks, key=lambda one: one.next_cost)
             if block.next_cost >= NEVER:
                 break
-            one, two = block.merge()
+            one, two, least[one] = block.merge()
             sizes[one], sizes[two] = sizes[one] + sizes[two], 0
+            rows[one], rows[two], least[two] = rows[one] + rows[two], 0, 0
             into[two] = one
             bar.advance()
     while not np.array_equal(into, into[into]):
         into = into[into]
-    labels: Ints = np.unique(into[kind], return_inverse=True)[1].reshape(-1)
-    return labels
+    found, labels = np.unique(into[kind], return_inverse=True)
+    return labels.reshape(-1), Merged(sizes[found], rows[found], least[found])
 
 
 class _Block:
@@ -178,8 +205,8 @@ class _Block:
         """The fewest rows that a merge loses."""
         return int(self._cheapest.min())
 
-    def merge(self) -> tuple[int, int]:
-        """Merge the two groups that lose fewest rows; give both, the one that goes on first."""
+    def merge(self) -> tuple[int, int, int]:
+        """Merge the two groups that lose fewest rows; both, the one that goes on first, and the rows left of each."""
         one = int(self._cheapest.argmin())
         two = int(self._nearest[one])
         self._least[one] = np.minimum(self._least[one], self._least[two])
@@ -195,7 +222,7 @@ class _Block:
         stale = np.union1d(stale, [one, two])
         self._nearest[stale] = self._costs[stale].argmin(axis=1)
         self._cheapest[stale] = self._costs[stale].min(axis=1)
-        return int(self._members[one]), int(self._members[two])
+        return int(self._members[one]), int(self._members[two]), int(self._least[one].sum())
 
     def _costs_of(self, at: int) -> Ints:
         """Return the rows lost by merging one group with each other; NEVER where no month would be left."""
