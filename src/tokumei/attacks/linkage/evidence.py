@@ -373,7 +373,7 @@ def kept_baskets(compared: Compared, agreement: Agreement) -> dict[str, FieldLev
     told = {
         name: compared.fields[name]
         for name in OF_BASKETS
-        if name in compared.fields and np.ptp(compared.released.codes[name]) > 0
+        if name in compared.fields and len(np.unique(compared.released.codes[name])) > 1
     }
     is_kept = all(agreement[name][:, 0].min() >= KEPT for name in told)
     return told if is_kept and "date" in told else {}
