@@ -315,7 +315,7 @@ def test_holders_are_drawn_uniformly() -> None:
     assert abs(drawn[0, 1] - 200) < 50
 
 
-@pytest.mark.parametrize("share", [0.9, 0.7])
+@pytest.mark.parametrize("share", [0.8, 0.5])
 def test_groups_are_merged_until_no_more_purchases_are_given_to_their_buyers(share: float) -> None:
     shop = History.of(make_retail(80, n_rows=4_000, seed=5))
     free, held = (PermuteGroups(bound=0.5, attributed=one).anonymize(shop, seed=1).recipe.found for one in (1.0, share))
@@ -333,5 +333,6 @@ def test_a_share_of_purchases_that_cannot_be_reached_is_named() -> None:
     ]
     with pytest.raises(CannotAnonymize, match="at most 50% of the purchases to their buyers"):
         group_like_months(n_rows, most_found=3, smallest=2, most_open=3, most_attributed=0.5)
+    shop = History.of(make_retail(10, n_rows=100, seed=5))
     with pytest.raises(InputError, match="whole baskets"):
-        PermuteGroups(deals="baskets", attributed=0.5).anonymize(History.of(make_retail(10, n_rows=100, seed=5)), seed=1)
+        PermuteGroups(deals="baskets", attributed=0.5).anonymize(shop, seed=1)

@@ -143,7 +143,7 @@ def audit_generalized(
     # Who has no row left in a release is found by the others alone.
     is_there: npt.NDArray[np.bool_] = np.asarray(np.stack([found.any(axis=1) for found in fits]).any(axis=0))
     by_release = [np.where(found.any(axis=1), found.sum(axis=1), len(numbers)) for found in fits]
-    may_be = np.stack([np.where(found.any(axis=1)[:, None], found, True) for found in fits])
+    may_be = np.stack([np.where(found.any(axis=1, keepdims=True), found, True) for found in fits])
     together = may_be.all(axis=0).sum(axis=1)
     customers = {"alone": np.stack(by_release).min(axis=0)[is_there], "together": together[is_there]}
     facts = {

@@ -436,6 +436,7 @@ class HistoryMethodOptions(TypedDict, total=False):
 
     alpha: float | None
     among: int
+    attributed: float
     bound: float
     characters: int
     clusters: int | Literal["best"] | None

@@ -26,6 +26,8 @@ from tokumei.core.progress import step
 # Fields by which rows are narrowed, each where at least this share of counterparts still agrees.
 NARROWING = ("date", "time", "item")
 LEAST_EQUAL = 0.99
+# Days and times are kept where they equal those of so many counterparts at least.
+KEPT = 0.9
 # Where so many rows are deleted, baskets are compared besides rows.
 MANY_DELETED = 0.1
 # Where so many known rows are released as they were, learning starts from fields that nearly always agree: so nearly
@@ -168,14 +170,8 @@ class Narrowed:
         ours[known.place] = keys[0]
         met = np.flatnonzero(keys[1] >= 0)
         order = met[np.lexsort((compared.released.owner[met], keys[1][met]))]
-        of_baskets = {
-            name: compared.fields[name]
-            for name in OF_BASKETS
-            if name in compared.fields and agreement[name][:, 0].min() >= LEAST_EQUAL
-        }
-        baskets = None
-        if "date" in of_baskets and deleted >= MANY_DELETED:
-            baskets = Baskets.of(compared, known, of_baskets, deleted)
+        chosen = kept_baskets(compared, agreement) if deleted >= MANY_DELETED else {}
+        baskets = Baskets.of(compared, known, chosen, deleted) if chosen else None
         return cls(ours, order, keys[1][order], baskets)
 
     def pairs(self, known: Side) -> Iterator[tuple[Ints, Ints]]:
@@ -367,6 +363,20 @@ def mostly_as_it_was(evidence: Evidence, known: Side) -> Agreement | None:
     if share_unchanged(evidence.compared, known) < UNCHANGED:
         return None
     return {name: mostly_equal(name, field, NEARLY_ALL) for name, field in evidence.compared.fields.items()}
+
+
+def kept_baskets(compared: Compared, agreement: Agreement) -> dict[str, FieldLevels]:
+    """Return the fields by which a basket is known again: day and time where both are kept; none where either is not.
+
+    A time that is the same in all rows is not told, and says nothing.
+    """
+    told = {
+        name: compared.fields[name]
+        for name in OF_BASKETS
+        if name in compared.fields and len(np.unique(compared.released.codes[name])) > 1
+    }
+    is_kept = all(agreement[name][:, 0].min() >= KEPT for name in told)
+    return told if is_kept and "date" in told else {}
 
 
 def counts_once(name: str, agreement: Agreement) -> bool:

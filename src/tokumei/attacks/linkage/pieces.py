@@ -15,6 +15,7 @@ from tokumei.attacks.linkage.persistence import SUREST, Chain
 
 # Customers and cells to learn from whether pseudonyms are kept, and how often that is estimated anew.
 LEARNING_CUSTOMERS, LEARNING_CELLS, LEARNING_ROUNDS = 150, 1_000_000, 6
+MISLEADING = 0.1
 
 
 def in_pieces(evidence: Evidence, counts: CountEvidence) -> tuple[Evidence, CountEvidence, list[Epoch]]:
@@ -67,14 +68,17 @@ def _do_names_change(evidence: Evidence, counts: CountEvidence) -> bool:
     scores = some.by_kinds(known) if same is None else some.by_rows(known, same)
     odds = [scores[:, month.names] for month in months]
     chain = Chain.of(pieces, months)
-    kept = replace(chain, stay=np.full(len(chain.stay), SUREST))
+    kept, given_up = (replace(chain, stay=np.full(len(chain.stay), stay)).join(odds)[1] for stay in (SUREST, 0.0))
     likelihood = 0.0
     for _ in range(LEARNING_ROUNDS):
         _, likelihood = chain.join(odds)
         learned, chain = chain, chain.learned()
-    # A share for each month must explain more than any would by accident (Schwarz 1978).
+    # A share for each month must explain more than any would by accident (Schwarz 1978), and more than a tenth of what
+    # keeping explains where kinds are all there is to go by: which rows were deleted misleads these.
     worth = len(learned.stay) * np.log(max(2.0, learned.seen.mean())) / 2
-    return bool(likelihood - kept.join(odds)[1] > worth)
+    if same is None:
+        worth = max(worth, MISLEADING * (likelihood - given_up))
+    return bool(likelihood - kept > worth)
 
 
 def single_months(evidence: Evidence) -> list[Epoch]:
