@@ -95,8 +95,9 @@ class Linkage:
         n_pairs = float((both["n"].cast(pl.Float64) * both["n_right"].cast(pl.Float64)).sum())
         n_customers, n_names = len(knowledge.customers), len(published.customers)
         n_cells = float(n_customers) * n_names
-        # Scores by rows and by numbers of rows, their sums and chances; habits hold six numbers of each cell, twice.
-        n_bytes = n_cells * 8 * (9 + (12 if self.rounds and n_names > MOST_NAMES * n_customers else 0))
+        # Scores by rows and by numbers of rows, their sums and chances; habits hold six numbers of each cell, of half
+        # the size.
+        n_bytes = n_cells * 8 * (9 + (3 if self.rounds and n_names > MOST_NAMES * n_customers else 0))
         if n_cells > LARGEST_CELLS:
             # Agreement is learned from one block whatever is compared afterwards.
             learning = 2 + BLOCK_CELLS * LEARNED_CELL_SECONDS

@@ -9,7 +9,7 @@ import numpy as np
 
 from tokumei.attacks.linkage.blocking import log_freedom, match, match_sparse, score_in_blocks
 from tokumei.attacks.linkage.evidence import Agreement, Evidence, mostly_as_it_was, mostly_equal
-from tokumei.attacks.linkage.fields import Epoch, Floats, Ints
+from tokumei.attacks.linkage.fields import Epoch, Floats, Ints, Ratios
 from tokumei.attacks.linkage.learning import CountEvidence, learn_agreement
 from tokumei.attacks.linkage.persistence import N_JOINED, Chain
 from tokumei.attacks.linkage.rows import Habits, Side, learn_weights
@@ -60,7 +60,7 @@ def join_epochs(
     has_habits = bool(n_rounds and len(epochs) > 1 and evidence.compared.tokens)
     habits = _habits(evidence, epochs) if has_habits else None
     bonus: list[Floats] = [np.zeros(1)] * len(epochs)
-    learned: tuple[Ints, list[Floats]] | None = None
+    learned: tuple[Ints, list[Ratios]] | None = None
     weights: Floats | None = None
     found = np.full((len(is_found), n_months), -1)
     with step("joining epochs", total=n_rounds + 1) as bar:
@@ -267,7 +267,7 @@ def _learn_habits(
     epochs: Sequence[Epoch],
     rates: Floats,
     log_missed: float,
-    features: Sequence[Floats],
+    features: Sequence[Ratios],
     start: Floats | None,
 ) -> Floats | None:
     """Learn what each feature of habits is worth; None where no match is sure enough to learn from.
@@ -285,18 +285,18 @@ def _learn_habits(
     sizes = np.exp(habits.log_sizes[_matched(matches, epochs)[customers, at]][cases])
     luck = generator(0, "linkage").gumbel(size=len(cases)) + sizes * log_missed / 2
     drawn = np.sort(cases[np.argsort(-luck, kind="stable")[:n_cases]])
-    values = np.stack([features[at[i]][:, :, found[customers[i], at[i]]] for i in drawn], axis=1)
+    values = np.stack([features[at[i]][:, :, found[customers[i], at[i]]] for i in drawn], axis=1).astype(np.float64)
     return learn_weights(values, customers[drawn], np.log(_epoch_rates(epochs, rates).mean(axis=1)), start)
 
 
 def _weigh_habits(
-    epochs: Sequence[Epoch], rates: Floats, features: Sequence[Floats], weights: Floats | None
+    epochs: Sequence[Epoch], rates: Floats, features: Sequence[Ratios], weights: Floats | None
 ) -> list[Floats]:
     """Return the log likelihood ratio of each customer's habits, as `features`, for each pseudonym of each epoch."""
     if weights is None:
         return [np.zeros(feature.shape[1:]) for feature in features]
     rate = _epoch_rates(epochs, rates)
-    scores = [np.tensordot(weights, feature, 1) for feature in features]
+    scores = [np.tensordot(weights.astype(np.float32), feature, 1).astype(np.float64) for feature in features]
     return [_against_anybody(score, rate[:, number]) for number, score in enumerate(scores)]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.attacks.linkage.fields import FIELDS, Codes, FieldLevels, Floats, Ints
+from tokumei.attacks.linkage.fields import FIELDS, Codes, FieldLevels, Floats, Ints, Ratios
 from tokumei.data.history import History, period_of
 
 # What is counted as a habit, one value a row; what is not told is left out.
@@ -48,21 +48,20 @@ class Habits:
         self.tokens = [Tokens.of(codes, row_slots, n_slots) for codes in values]
         self.log_sizes = np.log(np.bincount(row_slots, minlength=n_slots))
 
-    def all_features(self, matched: Ints, before: tuple[Ints, list[Floats]] | None = None) -> list[Floats]:
+    def all_features(self, matched: Ints, before: tuple[Ints, list[Ratios]] | None = None) -> list[Ratios]:
         """Return the features of each period: feature, customer, slot of the period.
 
         `matched` has the slot of each customer (down) in each period (across), −1 where there is none. Features of
-        customers who are matched as `before` are taken from there.
+        customers who are matched as `before` stay what they were there; those of others are written over.
         """
         if before is None:
             return self._features(matched)
-        changed = np.flatnonzero((matched != before[0]).any(axis=1))
-        found = [features.copy() for features in before[1]]
+        changed, found = np.flatnonzero((matched != before[0]).any(axis=1)), before[1]
         for features, again in zip(found, self._features(matched[changed]) if len(changed) else (), strict=False):
             features[:, changed] = again
         return found
 
-    def _features(self, matched: Ints) -> list[Floats]:
+    def _features(self, matched: Ints) -> list[Ratios]:
         """Return what each customer's other months say on each slot of each period."""
         profiles = [Profiles.of(tokens, matched) for tokens in self.tokens]
         features = []
@@ -77,7 +76,8 @@ class Habits:
             # Who has a past could have bought the same again: the more values a slot has, the more its novelty says.
             novelty = np.outer(has_past, np.sqrt(self.tokens[-1].n_values[here]))
             repeats = [of_kind.repeats(matched[:, period], here) for of_kind in profiles]
-            features.append(np.stack([*repeats, novelty, -size_gap * has_past[:, None]]))
+            # In four bytes each: all pairs have several, and no more than six figures of them count.
+            features.append(np.stack([*repeats, novelty, -size_gap * has_past[:, None]], dtype=np.float32))
         return features
 
 
