@@ -1,15 +1,17 @@
 """Linkage on made shops of many customers, from file to file: `… linking --rows 1000000`, seconds of processors.
 
-With `TOKUMEI_DATA` naming the folder of the contests' data, also what it finds of releases with a structure.
+And what it finds of releases with a structure, where the shared data is beside the checkout.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
+from pathlib import Path
 
 from benchmarks.measure import Figure, in_new_process
 
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 N_ROWS = int(os.environ.get("BENCHMARK_ROWS", "100000"))
 
 # What an attacker has: what was published, and a quarter of the original rows. And who is who, to judge.
@@ -134,7 +136,7 @@ LINES = {
 def structured() -> list[Figure]:
     """Return what linkage finds of releases whose pseudonyms change hands, or whose dates move, a quarter known."""
     grocer = GROCER.format(n_rows=60_000, n_customers=300) + "known = shop.known(0.25, seed=1)"
-    shops = {"2017": CONTEST.format(folder=os.environ["TOKUMEI_DATA"]), "grocer": grocer}
+    shops = {"2017": CONTEST.format(folder=str(SHARED)), "grocer": grocer}
     figures = []
     for name, (measure, *before) in LINES.items():
         for shop, was in zip(("2017", "grocer"), before, strict=True):
@@ -145,6 +147,11 @@ def structured() -> list[Figure]:
 
 
 def run(n_rows: int = N_ROWS) -> list[Figure]:
+    """Attack made shops, and structured releases where the shared data holds the 2017 set."""
+    return [*made_shops(n_rows), *(structured() if (SHARED / "pwscup2017").is_dir() else ())]
+
+
+def made_shops(n_rows: int) -> list[Figure]:
     """Attack three shops: a year under monthly pseudonyms, a grocer's households, and customers who buy one thing.
 
     The last two do not grow beyond a million rows. Then link the halves of a year.
@@ -155,7 +162,6 @@ def run(n_rows: int = N_ROWS) -> list[Figure]:
         *_attacked("households of a grocer", GROCER, few * 3 // 2, max(20, few // 400), lifetime=13, minutes=5),
         *_attacked("customers, one kind of item", ONE_KIND, few * 7 // 100, few * 23 // 1000, lifetime=13, minutes=2),
         *_halves_linked(max(n_rows, 20_000), max(n_rows, 20_000) // 40),
-        *(structured() if "TOKUMEI_DATA" in os.environ else ()),
     ]
 
 

@@ -71,7 +71,7 @@ def run() -> list[Figure]:
             figures += spark_scale.run(folder / "spark", few, size, _at_full_size(2))
         (folder / "history").mkdir()
         figures += history_scale.run(folder / "history", N_ROWS)
-    return figures + linking.run(N_ROWS // LINKED) + tables.searches(adult())
+    return figures + linking.made_shops(N_ROWS // LINKED) + tables.searches(adult())
 
 
 def _levels(folder: Path, rows: tuple[str, list[str]], size: str) -> list[Figure]:

@@ -86,7 +86,7 @@ def test_benchmark_of_scale_prints_its_whole_table() -> None:
         "one kind of item",
     ]
     expected += ["Adult, k=5, discernibility, 10% suppressed"] if ADULT.is_dir() else []
-    assert [label for label in expected if label not in done.stdout] == []
+    assert [label for label in expected if label not in done.stdout] == [], done.stderr
 
 
 def test_benchmarks_are_named_after_make_bench() -> None:
