@@ -82,7 +82,11 @@ def test_example_of_the_readme_runs_as_written(
     assert all(one["theory_is_a_chance"] == (one["theory"] <= 1) for one in attackers)
     a.save("out.parquet")
     tk.report(a, "out.html", attacks=["s1"])
-    assert "<svg" in (tmp_path / "out.html").read_text(encoding="utf-8")
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "<svg" in page
+    assert "of the purchases not known, " in page.lower()
+    with pytest.raises(door.errors.InputError, match="en, in which pages of histories are"):
+        tk.report(a, "ja.html", language="ja")  # type: ignore[call-overload]
     for result in (a, found, lost, swept):
         assert "<table" in result._repr_html_()
 

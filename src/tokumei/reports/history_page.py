@@ -97,9 +97,13 @@ def history_page(
     if evaluation.attacks.height:
         least = evaluation.least_known
         attack, share = evaluation.best_attack(least)
+        given = evaluation.attribution.get(least)
+        rows = (
+            "" if given is None else f" Of the purchases not known, {given.rows.value:.1%} are given to their buyers."
+        )
         worst = (
             f"The best attack that knows {least} % of the purchases, {attack}, names a customer rightly in {share:.1%} "
-            f"of their months on average. {worst}"
+            f"of their months on average.{rows} {worst}"
         )
     page.paragraph(worst)
     _add_utility(page, evaluation)

@@ -731,6 +731,8 @@ def report(release: Any, out: Any = None, *, force: bool = False, language: str 
     if isinstance(release, HistoryRelease):
         from tokumei.tasks.report_history import report_history
 
+        if language != "en":
+            raise InputError.of("en, in which pages of histories are", option="language", value=language)
         with guarded({"out": out}, pages=["out"], force=force) as drafts:
             of_history = report_history(release.original, release, seed=release.seed, **options)
             if out is not None:
