@@ -233,3 +233,12 @@ def test_exchanged_pseudonyms_under_noise_are_hardened() -> None:
     assert done["change"] != "nothing"
     assert done["found"] <= 0.35
     assert done["attributed"] < done["attributed_before"]
+
+
+def test_a_file_that_does_not_say_whose_purchases_it_has_is_not_judged_by_them(shop: History, tmp_path: Path) -> None:
+    noisy = {"step": [{"method": "perturb", "days": 31}, {"method": "pseudonyms", "lifetime": 12}]}
+    tk.anonymize(shop, pipeline=noisy, seed=1).save(tmp_path / "A.parquet")
+    done = harden_history(shop, tmp_path / "A.parquet", bound=0.95, knowledge=[25], attacks=["s6"], seed=1)
+    assert done.release.release.rows is None
+    assert "attributed" not in done.to_dict()
+    assert "does not say whose purchases" in done.to_dict()["left_out"]["attribution"]

@@ -15,13 +15,14 @@ import numpy as np
 import polars as pl
 
 from tokumei.attacks.history.attackers import HistoryThreat, threat_of
-from tokumei.attacks.history.attribution import attribute_release
+from tokumei.attacks.history.attribution import VALUES, attribute_release
 from tokumei.attacks.judge import published
 from tokumei.attacks.registry import HISTORY_ATTACKS, HistoryAttack
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.result import Facts, Result, Rows, Section, Sentence, as_kind
 from tokumei.core.score import Score
+from tokumei.core.text import Text
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.hierarchies.files import item_hierarchy, roll_together
@@ -33,6 +34,12 @@ from tokumei.tasks.threat_history import UNTOLD, over_draws, seed_of_draw
 # Whose purchases a name stands for is the buyer's: of this the attacks by name are judged nowhere else.
 ATTRIBUTION = "attribution"
 ANYBODY = HistoryThreat("somebody who knows a quarter of all purchases", item_characters=None)
+NEEDS_ROWS = (
+    "the row of the original behind each released row (--rows FILE, which 'anonymize history --rows' writes), since "
+    "values were changed or purchases moved"
+)
+UNKNOWN_SOURCES = Text("the file does not say whose purchases its rows are; what tk.anonymize gives does")
+OF_SOME = Text("some customers alone were attacked")
 UNITS = (
     "Rows are published rows that the attacker did not know before; claims are those of them for which one customer is "
     "likelier than all others together."
@@ -136,19 +143,30 @@ def attribute_history(
 def sources_of(original: History, release: Any, released: History, sources: Any = None) -> pl.Series:
     """Return the row of the original that the purchase of each released row came from, missing where it was made up.
 
-    A release that keeps no record of it is taken to have left purchases in their places, and refused where it has not.
+    A release that keeps no record of it is taken to have left purchases in their places where rows are as they were but
+    for names and times, and refused elsewhere: whether a value was changed or another's put there cannot be seen.
     """
-    if isinstance(release, HistoryRelease) and release.release.rows is not None:
-        return release.release.rows
     if sources is not None:
         return row_numbers(sources, released, original.n_rows)
-    wanted = "the row of the original behind each released row (--rows FILE, which 'anonymize history --rows' writes)"
-    if released.n_rows != original.n_rows:
-        raise InputError.of(wanted, file=released.name)
-    item, was = released.frame["item"], original.frame["item"]
-    if ((item != was) & item.is_in(was.unique().implode())).any():
-        raise InputError.of(f"{wanted}, since purchases were moved", file=released.name)
+    if isinstance(release, HistoryRelease) and release.release.rows is not None:
+        return release.release.rows
+    is_changed = True
+    if released.n_rows == original.n_rows:
+        sides = pl.concat([released.frame, original.frame.select(pl.all().name.suffix(" was"))], how="horizontal")
+        changed = [pl.col(name).ne_missing(pl.col(f"{name} was")) for name in ("date", *VALUES)]
+        is_kept = pl.col("customer").is_not_null()
+        is_changed = sides.select((is_kept & pl.any_horizontal(changed)).any()).item()
+    if is_changed:
+        raise InputError.of(NEEDS_ROWS, file=released.name)
     return pl.Series("row", np.arange(original.n_rows))
+
+
+def sources_if_known(original: History, release: Any, released: History) -> tuple[pl.Series | None, dict[str, Text]]:
+    """Return which row of the original each released row's purchase is, or why nobody is judged by that."""
+    try:
+        return sources_of(original, release, released), {}
+    except InputError:
+        return None, {ATTRIBUTION: UNKNOWN_SOURCES}
 
 
 def _linker(history: History, threat: HistoryThreat) -> HistoryAttack | None:

@@ -40,7 +40,7 @@ from tokumei.reports.needs import (
     within_time,
 )
 from tokumei.tasks.anonymize_history import anonymize_history
-from tokumei.tasks.attribute_history import sources_of
+from tokumei.tasks.attribute_history import ATTRIBUTION, OF_SOME, sources_if_known
 from tokumei.tasks.histories import HistoryRelease, history_of, released_of
 from tokumei.tasks.report_history import read_knowledge
 
@@ -369,17 +369,20 @@ def harden_history(
     losses = _losses(before, after)
     found = least_change(before, after, evidence, bound, moves=moves, losses=losses, seed=used)
     hardened = found.release
-    sources = _sources_of(before, made_before, after)
-    if sources is not None and hardened.rows is not None:
+    sources, not_judged = sources_if_known(before, made_before, after)
+    if hardened.rows is not None:
         # Back through the release before, which may have moved purchases, too.
-        hardened = replace(hardened, rows=sources.gather(hardened.rows))
+        hardened = replace(hardened, rows=None if sources is None else sources.gather(hardened.rows))
     now = _losses(before, History(hardened.frame))
     worst = max(found.after.values(), default=0.0)
     given: dict[str, float | None] = {}
-    if some.said is None and sources is not None and hardened.rows is not None:
+    if some.said is not None:
+        not_judged = {ATTRIBUTION: OF_SOME}
+    elif sources is not None and hardened.rows is not None:
         least = known[min(known, key=int)][0]
         given["attributed_before"] = _attributed(before, after, sources, least, names)
         given["attributed"] = _attributed(before, History(hardened.frame), hardened.rows, least, names)
+    left_out |= {name: str(why) for name, why in not_judged.items()}
     kept = hardened.frame["customer"].drop_nulls()
     facts = {
         "method": "harden",
@@ -401,14 +404,6 @@ def harden_history(
     made = HistoryRelease(before, hardened, facts, form, before.kind)
     costs = {name: (score.value, now[name].value) for name, score in losses.items() if name in now}
     return Hardened(made, found, bound, costs, left_out, facts, some.said)
-
-
-def _sources_of(original: History, release: Any, released: History) -> pl.Series | None:
-    """Return which row of the original each row's purchase is; None where a file does not say so."""
-    try:
-        return sources_of(original, release, released)
-    except InputError:
-        return None
 
 
 def _attributed(

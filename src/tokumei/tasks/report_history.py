@@ -41,7 +41,7 @@ from tokumei.reports.figures import frontier_figure
 from tokumei.reports.history_page import add_frontier, attack_figure, crowd_drawing, history_page, knowledge_page
 from tokumei.reports.needs import REPORT_ROWS, SWEEP_ROWS, lacks, sample_customers, within_time
 from tokumei.reports.page import Page
-from tokumei.tasks.attribute_history import ATTRIBUTION, sources_of
+from tokumei.tasks.attribute_history import ATTRIBUTION, OF_SOME, sources_if_known
 from tokumei.tasks.histories import history_of, known_of, released_of
 from tokumei.tasks.threat_history import unicity_history
 
@@ -190,7 +190,9 @@ def report_history(
     items = item_hierarchy(hierarchy)
     known = read_knowledge(knowledge or list(REPORT_SHARES), some.original, seed, reading, draw=draw, hierarchy=items)
     used, not_tried = _in_time(list(attacks or default_attacks(before)), some.original, known, minutes)
-    sources, not_judged = _sources(before, release, after, is_sampled=some.said is not None)
+    sources, not_judged = sources_if_known(before, release, after)
+    if some.said is not None:
+        sources, not_judged = None, {ATTRIBUTION: OF_SOME}
     done = evaluate(
         before,
         after,
@@ -205,18 +207,6 @@ def report_history(
     )
     title = name or f"Report on {after.name}"
     return HistoryReport(title, done, round(time.perf_counter() - started, 2), swept, some.said)
-
-
-def _sources(
-    original: History, release: Any, released: History, *, is_sampled: bool
-) -> tuple[pl.Series | None, dict[str, Text]]:
-    """Return which row of the original each released row's purchase is, or why nobody is judged by that."""
-    if is_sampled:
-        return None, {ATTRIBUTION: Text("some customers alone were attacked")}
-    try:
-        return sources_of(original, release, released), {}
-    except InputError:
-        return None, {ATTRIBUTION: Text("the file does not say whose purchases its rows are; ask tk.report(r)")}
 
 
 def sweep_history(
