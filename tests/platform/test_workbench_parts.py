@@ -159,7 +159,7 @@ def test_whose_purchases_are_known_is_stated_beside_who_is_found_or_why_not(
             line = shown.partition(f"<dt>{title}</dt>")[2].partition("</div>")[0]
             assert f"<strong>{value or unknown}</strong>" in line
             # The interval and what guessing blindly would find, or the reason.
-            assert (("95 %" in line and by_chance in line) if value else "muted\">" in line), line
+            assert ("95 %" in line and by_chance in line) if value else 'muted">' in line, line
     reasons = {"jaccard": "攻撃「linkage」を試したときに", "100": "すべて事前に知られています"}
     assert all(why in line for given, why in reasons.items() if given in sent.values()), line
 

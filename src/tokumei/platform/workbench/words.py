@@ -275,9 +275,9 @@ def history_figures(tried: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             lines.append({"title": title, "value": None, "said": why if name == "attributed" else None})
             continue
         words = {"attack": title_of(best["attack"]), "known": f"{best['known']:.0%}"}
-        by = _("by %(attack)s, which knows %(known)s of the purchases") % words
+        by = _("by %(attack)s, knowing %(known)s of the purchases") % words
         said = "; ".join(part for part in (by, interval_in_words(best["scores"][name])) if part)
-        lines.append({"title": title, "value": f"{_value(best, name):.1%}", "said": said, "says": says(name)})
+        lines.append({"title": title, "value": f"{_value(best, name):.1%}", "said": said})
     return lines
 
 
