@@ -15,12 +15,16 @@ import numpy as np
 import polars as pl
 
 from tokumei.attacks.history.attribution import VALUES, attribute_release, keeps_places
+from tokumei.attacks.registry import HISTORY_ATTACKS, HistoryAttack
 from tokumei.contest.checks import RowFaults
 from tokumei.contest.custom.kinds import ATTRIBUTION, ROW
 from tokumei.contest.edition import Measure, Rule
 from tokumei.core.score import Score
 from tokumei.data.history import History, period_of
+from tokumei.reports.needs import within_time
 
+# The strongest attack on pseudonyms is weighed, too, where it takes so long at most for all levels of knowledge.
+LINKER, MINUTES = "linkage", 1
 SOURCES = Rule(
     "row-of-purchase",
     f"A may have one more column, {ROW}: the row of T, counted from 1, whose purchase stands in this row. Each row of "
@@ -65,22 +69,34 @@ def attribute(
     released: History,
     sources: pl.Series | None,
     known: Mapping[str, History],
-    linked: Mapping[str, pl.DataFrame],
 ) -> dict[str, Score] | None:
     """Return the share of the unknown purchases given to their buyers at each level of knowledge.
 
     None where the release leaves open whose purchases its rows are. sources: the row of T of each row, from 0, if A
-    says it. linked: what a linkage attack of the contest guesses at each level, which is weighed with the rest.
+    says it.
     """
     if sources is None:
         if not keeps_places(original, released):
             return None
         sources = pl.Series(ROW, np.arange(original.n_rows))
-    found = {}
+    linker, seen, found = _linker(original, known), History(released.kept, released.name), {}
     for level, knowledge in known.items():
-        judged, _ = attribute_release(original, released, sources, knowledge, linked.get(level))
+        guesses = None if linker is None else linker.guess(knowledge, seen)
+        judged, _ = attribute_release(original, released, sources, knowledge, guesses)
         found[level] = judged.rows
     return found
+
+
+def _linker(original: History, known: Mapping[str, History]) -> HistoryAttack | None:
+    """Return the attack whose guesses at pseudonyms are weighed with the rest, if it takes little time.
+
+    What it takes is estimated by T and knowledge alone, with a pseudonym for every month, so that all releases of a
+    contest meet the same attack.
+    """
+    named = pl.concat_str("customer", period_of(pl.col("date")).cast(pl.String), separator=" ")
+    monthly = History(original.frame.with_columns(customer=named), original.name)
+    fitting, _ = within_time([LINKER], monthly, known, MINUTES)
+    return HISTORY_ATTACKS.make(LINKER) if fitting else None
 
 
 def in_details(found: Mapping[str, Score] | None) -> dict[str, Any]:

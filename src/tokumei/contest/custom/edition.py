@@ -28,7 +28,7 @@ from tokumei.contest.custom.rules import (
     release_rules,
     write_form,
 )
-from tokumei.contest.custom.settings import Settings, settings_of
+from tokumei.contest.custom.settings import Named, Settings, settings_of
 from tokumei.contest.edition import (
     AttackRule,
     ContestTerms,
@@ -54,8 +54,6 @@ from tokumei.data.files.toml import Where
 from tokumei.data.history import History
 from tokumei.reports.needs import REPORT_ROWS
 
-# Its guesses are weighed when purchases are given to their buyers.
-LINKAGE = "linkage"
 # Whether metrics and attacks work on the data is tried on so many rows before a contest starts.
 N_TRIED = 300
 TRIAL_SEED = 0
@@ -109,11 +107,11 @@ class CustomEdition(Edition):
         what, what_ja = self.strategy.what, self.strategy.what_ja
         summary = settings.summary or (
             f"Teams anonymize {what}; others try to find who or what is behind the published rows. Teams are ranked by "
-            f"{settings.formula.text}, lower is better: U is the loss of use, S {self._safety_says}{self._whose_says}."
+            f"{settings.formula.text}, lower is better: U is the loss of use, S {self._safety_says}."
         )
         summary_ja = settings.summary_ja or (
             f"参加者は{what_ja}を加工し、互いに加工データの再識別を試みる。"
-            f"順位は {settings.formula.text} の小さい順とする。U は有用性の損失、S は{self._safety_says_ja}{self._whose_says_ja}。"
+            f"順位は {settings.formula.text} の小さい順とする。U は有用性の損失、S は{self._safety_says_ja}。"
         )
         return ContestTerms(
             title=settings.title,
@@ -136,22 +134,17 @@ class CustomEdition(Edition):
 
     @property
     def _safety_says(self) -> str:
+        whose = f", {ATTRIBUTION} {attribution.COUNTED}" if self.settings.formula.uses(ATTRIBUTION) else ""
         return (
             f"what the built-in attacks or the guesses find ({self._found.title}), whichever is more; of guesses, "
-            f"{self.attack_rule.says}"
+            f"{self.attack_rule.says}{whose}"
         )
 
     @property
     def _safety_says_ja(self) -> str:
-        return f"組み込みの攻撃と推定の成功率（{self._found.title_ja}）の大きい方で、推定は{self.attack_rule.says_ja}"
-
-    @property
-    def _whose_says(self) -> str:
-        return f", {ATTRIBUTION} {attribution.COUNTED}" if self.settings.formula.uses(ATTRIBUTION) else ""
-
-    @property
-    def _whose_says_ja(self) -> str:
-        return f"、{ATTRIBUTION} は{attribution.COUNTED_JA}" if self.settings.formula.uses(ATTRIBUTION) else ""
+        whose = f"、{ATTRIBUTION} は{attribution.COUNTED_JA}" if self.settings.formula.uses(ATTRIBUTION) else ""
+        found = f"組み込みの攻撃と推定の成功率（{self._found.title_ja}）の大きい方"
+        return f"{found}で、推定は{self.attack_rule.says_ja}{whose}"
 
     @property
     def _found(self) -> Measure:
@@ -165,10 +158,9 @@ class CustomEdition(Edition):
         formula = settings.formula.text
         total = Measure(
             "total",
-            f"{formula}: lower is better. U is the loss of use, S {self._safety_says}{self._whose_says}. Each is 0 for "
+            f"{formula}: lower is better. U is the loss of use, S {self._safety_says}. Each is 0 for "
             "nothing and 1 for all.",
-            f"{formula}。小さいほどよい。U は有用性の損失、S は{self._safety_says_ja}{self._whose_says_ja}。"
-            "それぞれ 0 は皆無、1 はすべて。",
+            f"{formula}。小さいほどよい。U は有用性の損失、S は{self._safety_says_ja}。それぞれ 0 は皆無、1 はすべて。",
         )
         whose = (attribution.ATTRIBUTED, INTERVAL) if settings.attribution else ()
         return (*losses, *attacks, *whose, total, *self.strategy.guess_measures)
@@ -199,8 +191,7 @@ class CustomEdition(Edition):
         known = self._known_rows(original).head(max(1, original.height // 2))
         published, true = self._published(original, release, np.arange(original.height))
         for attack in self.settings.attacks:
-            guesses = self.strategy.guess(self.settings, attack.part, known, published, SCORE_SEED)
-            self.strategy.judge(self.settings, guesses, true, original, published)
+            self._success(attack, known, published, true, original)
 
     def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
         """Write some rows of T for each level, each row with the same chance and each level drawn for itself."""
@@ -242,7 +233,7 @@ class CustomEdition(Edition):
         released, sources = self._read_submitted(original, release["A"])
         losses = {label: _loss(score) for label, score in self._measure(original, released).items()}
         utility = self._utility(losses)
-        found, linked = self._attack_all(original, released, knowledge)
+        found = self._attack_all(original, released, knowledge)
         safety = max(math.fsum(levels.values()) / len(levels) for levels in found.values())
         details: dict[str, Any] = {"utility": losses, "safety": found}
         flags: tuple[str, ...] = ()
@@ -250,7 +241,7 @@ class CustomEdition(Edition):
             before, after = as_history(original, "T"), as_history(released, "A")
             with step("attributing"):
                 known = self._known_histories(original, knowledge)
-                scores = attribution.attribute(before, after, sources, known, linked)
+                scores = attribution.attribute(before, after, sources, known)
             details[ATTRIBUTION] = attribution.in_details(scores)
             flags = attribution.suspicions(before, after, sources)
         details["total"] = self._total(losses, utility, safety, details)
@@ -286,26 +277,20 @@ class CustomEdition(Edition):
 
     def _attack_all(
         self, original: pl.DataFrame, released: pl.DataFrame, knowledge: Files
-    ) -> tuple[dict[str, dict[str, float]], dict[str, pl.DataFrame]]:
-        """Return the success of each attack at each level, and the guesses of a linkage attack, where there is one.
-
-        Rows are seen sorted, so that the digits are repeatable.
-        """
+    ) -> dict[str, dict[str, float]]:
+        """Return the success of each attack at each level; rows are seen sorted, so that the digits are repeatable."""
         order = released.with_row_index(ROW).sort(*released.columns, ROW)[ROW].to_numpy()
         published, true = self._published(original, released, order)
         found: dict[str, dict[str, float]] = {attack.label: {} for attack in self.settings.attacks}
-        linked: dict[str, pl.DataFrame] = {}
         with step("attacking", len(self.settings.attacks) * len(self.levels)) as bar:
             for level in self.levels:
                 known = self._read_knowledge(original, knowledge.get(f"T{level}") if level else None)
                 for attack in self.settings.attacks:
-                    guesses = self.strategy.guess(self.settings, attack.part, known, published, SCORE_SEED)
-                    judged = self.strategy.judge(self.settings, guesses, true, original, published)
-                    found[attack.label][level or "100"] = judged.success
-                    if part_name(attack.part) == LINKAGE:
-                        linked[level] = guesses
+                    found[attack.label][level or "100"] = self._success(
+                        attack, known, published, true, original
+                    ).success
                     bar.advance()
-        return found, linked
+        return found
 
     def _read_knowledge(self, original: pl.DataFrame, path: Path | None) -> pl.DataFrame:
         if path is None:
@@ -319,6 +304,12 @@ class CustomEdition(Edition):
         is_kept = pl.Series(np.isin(order, kept_rows(released).to_numpy()))
         rows = pl.Series(ROW, order, dtype=pl.Int64).filter(is_kept)
         return released[rows], self.strategy.truth(original, released, rows)
+
+    def _success(
+        self, attack: Named, known: pl.DataFrame, published: pl.DataFrame, true: pl.DataFrame, original: pl.DataFrame
+    ) -> GuessScore:
+        guesses = self.strategy.guess(self.settings, attack.part, known, published, SCORE_SEED)
+        return self.strategy.judge(self.settings, guesses, true, original, published)
 
     def publish(self, data: Files, release: Files, folder: Path, truth_folder: Path, *, seed: int) -> None:
         """Write the kept rows in an order drawn anew, and apart from them the truth."""
