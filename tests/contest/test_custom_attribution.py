@@ -80,7 +80,7 @@ def test_unknown_purchases_of_loyal_customers_are_given_to_their_buyers(
     score = edition.score(data, knowledge, release)
     found = score.details["attribution"]
     # Of five customers one is right by chance; 5 of 5, or 0 of 5, by Wilson.
-    assert found["attribution"] == {"50": share}
+    assert found["attributed"] == {"50": share}
     assert found["baseline"] == {"50": pytest.approx(1 / 5)}
     low, high = found["interval"]["50"]
     assert (low, high) == pytest.approx((0.5655, 1) if share else (0, 0.4345), abs=1e-4)
@@ -88,7 +88,7 @@ def test_unknown_purchases_of_loyal_customers_are_given_to_their_buyers(
     # It is stated beside, and the formula does not ask for it.
     assert score.details["total"] == max(score.utility, score.safety or 0)
     (line,) = edition.rank([TeamEntry("x", score)])
-    assert line.numbers["attribution"] == share
+    assert line.numbers["attributed"] == share
 
 
 def test_release_that_leaves_open_whose_purchases_its_rows_are_says_so_and_counts_as_all(tmp_path: Path) -> None:
@@ -97,10 +97,10 @@ def test_release_that_leaves_open_whose_purchases_its_rows_are_says_so_and_count
         edition.score(data, knowledge, _write(tmp_path / f"A{n}.csv", rows, sources))
         for n, (rows, sources) in enumerate([(NAMED, None), (DEALT, None), (DEALT, OWN)])
     )
-    assert open_.details["attribution"] == {"attribution": NOT_TOLD}
+    assert open_.details["attribution"] == NOT_TOLD
     assert [one.details["total"] for one in (named, open_, told)] == [0.5, 0.5, 0]
     (_, line) = edition.rank([TeamEntry("told", told), TeamEntry("open", open_)])
-    assert (line.team, line.value, "attribution" in line.numbers) == ("open", 0.5, False)
+    assert (line.team, line.value, "attributed" in line.numbers) == ("open", 0.5, False)
     assert "1 where a release leaves these open" in rules_text(edition.terms)
     assert "誰の購買か分からない加工データは 1" in rules_text(edition.terms, "ja")
 
@@ -109,7 +109,7 @@ def test_levels_of_knowledge_are_stated_one_by_one_and_on_average(tmp_path: Path
     edition, data, knowledge = _prepared(SHOP.replace("[0.5]", "[0.05, 0.5, 1.0]"), tmp_path)
     found = edition.score(data, knowledge, _write(tmp_path / "A.csv", NAMED)).details["attribution"]
     # Who knows two of the forty purchases cannot know more than two of the buyers; who knows all has nothing to find.
-    shares = found["attribution"]
+    shares = found["attributed"]
     assert list(shares) == ["5", "50", "mean"]
     assert shares["5"] <= 2 / 5
     assert shares["mean"] == pytest.approx((shares["5"] + 1) / 2)
@@ -124,7 +124,7 @@ def test_built_in_release_that_changes_values_says_whose_its_purchases_are(tmp_p
         release = files_in(folder, edition.terms.release_files)
         assert release["A"].read_text().startswith(f"{HEADER},row\n") == has_column
         score = edition.check_and_score(data, knowledge, release)
-        assert score.details["attribution"]["attribution"]["50"] > 1 / 5
+        assert score.details["attribution"]["attributed"]["50"] > 1 / 5
     edition.publish(data, release, tmp_path, tmp_path, seed=1)
     assert (tmp_path / "S.csv").read_text().startswith(f"{HEADER}\n")
 

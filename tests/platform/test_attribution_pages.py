@@ -23,7 +23,7 @@ from tokumei.platform.teams.models import Team
 pytestmark = pytest.mark.django_db
 TEXT = template("history").replace("made_customers = 40", "made_customers = 6")
 TITLES = {"en": "Purchases given to their buyers", "ja": "購入者を当てられた購買"}
-REASONS = {"en": "values differ from T", "ja": "値が T と異なり"}
+REASONS = {"en": "Values differ from T", "ja": "値が T と異なり"}
 
 
 @pytest.fixture(name="contest")
@@ -58,7 +58,7 @@ def test_score_states_whose_purchases_are_known_or_why_that_is_not_known(
     client, text = log_in(alice), released["A"].read_text()
     told = _submit(contest, team, alice, text)
     score: Any = told.score
-    mean = round(score["details"]["attribution"]["attribution"]["25"], 2)
+    mean = round(score["details"]["attribution"]["attributed"]["25"], 2)
     open_ = _submit(contest, team, alice, re.sub(r",[^,\n]*$", "", text, flags=re.MULTILINE))
     for language, title in TITLES.items():
         card = f"<dt>{title}</dt><dd><strong>"

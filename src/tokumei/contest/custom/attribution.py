@@ -32,9 +32,9 @@ SOURCES = Rule(
     f"A は最後に列 {ROW} を加えてもよい。その行にある購買が T のどの行（1から数える）のものかを書く。"
     "T の同じ行は一度しか書けず、移動した購買の商品・単価・数量は元の行と同じとする。",
 )
-NOT_TOLD = "Not known: values differ from T, and A has no column 'row' that says whose purchases they are."
+NOT_TOLD = "Values differ from T, and A has no column 'row' that says whose purchases they are."
 ATTRIBUTED = Measure(
-    ATTRIBUTION,
+    "attributed",
     "Share of the published purchases, not known before, that are given to their buyer whatever pseudonym they stand "
     "under: 0 if none, 1 if all. A release that leaves open whose purchases its rows are counts as 1 where it counts.",
     "攻撃者が知らなかった公開購買のうち、仮名によらず購入者を当てられたものの割合。0 は皆無、1 はすべて。"
@@ -99,14 +99,17 @@ def _linker(original: History, known: Mapping[str, History]) -> HistoryAttack | 
     return HISTORY_ATTACKS.make(LINKER) if fitting else None
 
 
-def in_details(found: Mapping[str, Score] | None) -> dict[str, Any]:
-    """Return what the details of a release's score say of it: by levels the share, its interval and its chance."""
+def in_details(found: Mapping[str, Score] | None) -> dict[str, Any] | str:
+    """Return what the details of a release's score say of it: by levels the share, its interval and its chance.
+
+    Where it is not known, that is the reason.
+    """
     if found is None:
-        return {ATTRIBUTION: NOT_TOLD}
+        return NOT_TOLD
     shares = {level: score.value for level, score in found.items()}
     mean = {"mean": math.fsum(shares.values()) / len(shares)} if len(shares) > 1 else {}
     return {
-        ATTRIBUTION: shares | mean,
+        ATTRIBUTED.name: shares | mean,
         "interval": {level: list(score.interval or ()) for level, score in found.items()},
         "baseline": {level: score.baseline for level, score in found.items()},
     }
@@ -114,9 +117,12 @@ def in_details(found: Mapping[str, Score] | None) -> dict[str, Any]:
 
 def mean_of(details: Mapping[str, Any]) -> float | None:
     """Return the mean over the levels from the details of a score; None where it cannot be told."""
-    shares = details[ATTRIBUTION][ATTRIBUTION]
+    found = details[ATTRIBUTION]
+    if isinstance(found, str):
+        return None
+    shares = found[ATTRIBUTED.name]
     # Of a single level there is no mean beside it.
-    return None if isinstance(shares, str) else float(shares.get("mean", min(shares.values())))
+    return float(shares.get("mean", min(shares.values())))
 
 
 def suspicions(original: History, released: History, sources: pl.Series | None) -> tuple[str, ...]:

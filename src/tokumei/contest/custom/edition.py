@@ -346,7 +346,7 @@ class CustomEdition(Edition):
             except InputError as error:
                 reason = str(error)
             mean = attribution.mean_of(entry.release.details) if self.settings.attribution else None
-            numbers = losses if mean is None else losses | {ATTRIBUTION: mean}
+            numbers = losses if mean is None else losses | {attribution.ATTRIBUTED.name: mean}
             lines.append(Standing(0, entry.team, value, entry.release.utility, safety, numbers, reason))
         return place_teams(lines)
 

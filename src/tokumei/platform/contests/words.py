@@ -189,6 +189,9 @@ def score_tables(details: Mapping[str, Any], terms: ContestTerms) -> list[ScoreT
     alone = ScoreTable("")
     tables = []
     for title, part in details.items():
+        if isinstance(part, str):
+            # Why there is no number, which stands above the tables.
+            continue
         if not isinstance(part, Mapping):
             alone.lines.append(ScoreLine(name_in_words(title, terms), meanings.get(title, ""), [part]))
             continue
@@ -196,17 +199,12 @@ def score_tables(details: Mapping[str, Any], terms: ContestTerms) -> list[ScoreT
         columns = list(dict.fromkeys(column for cells in flat.values() for column in cells))
         is_plain = columns in ([()], [])
         lines = [
-            ScoreLine(name_in_words(name, terms), meanings.get(name, ""), [_cell(cells.get(one)) for one in columns])
+            ScoreLine(name_in_words(name, terms), meanings.get(name, ""), [cells.get(column) for column in columns])
             for name, cells in flat.items()
         ]
         titles = () if is_plain else [_column(column, terms) for column in columns]
         tables.append(ScoreTable(name_in_words(title, terms), titles, lines))
     return [table for table in (*tables, alone) if table.lines]
-
-
-def _cell(value: Any) -> Any:
-    """Return a number as it is; a sentence, why there is none, in the reader's language."""
-    return translated(value) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True)
@@ -220,12 +218,11 @@ class WhosePurchases:
 def whose_purchases(details: Mapping[str, Any]) -> WhosePurchases | None:
     """Sum up whose purchases are known of a release, over the levels of knowledge; None where it is not measured."""
     found = details.get("attribution")
-    if not isinstance(found, Mapping):
+    if found is None:
         return None
-    shares = found["attribution"]
-    if isinstance(shares, str):
-        return WhosePurchases(None, translated(shares))
-    parts = []
+    if isinstance(found, str):
+        return WhosePurchases(None, translated(found))
+    shares, parts = found["attributed"], []
     if len(shares) == 1:
         low, high = next(iter(found["interval"].values()))
         parts.append(_("95 %% interval from %(low)s to %(high)s") % {"low": number(low), "high": number(high)})
