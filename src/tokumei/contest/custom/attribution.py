@@ -36,9 +36,10 @@ NOT_TOLD = "Values differ from T, and A has no column 'row' that says whose purc
 ATTRIBUTED = Measure(
     "attributed",
     "Share of the published purchases, not known before, that are given to their buyer whatever pseudonym they stand "
-    "under: 0 if none, 1 if all. A release that leaves open whose purchases its rows are counts as 1 where it counts.",
+    "under: 0 if none, 1 if all. Where the formula names it, a release that leaves open whose purchases its rows are "
+    "counts as 1.",
     "攻撃者が知らなかった公開購買のうち、仮名によらず購入者を当てられたものの割合。0 は皆無、1 はすべて。"
-    "誰の購買か分からない加工データは、順位に使うとき 1 とする。",
+    "順位の式に使う場合、誰の購買か分からない加工データは 1 とする。",
     title="purchases given to their buyers",
     title_ja="購入者を当てられた購買",
 )
