@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tokumei.contest.custom import edition as editions
+from tokumei.contest.custom import attribution
 from tokumei.contest.custom.attribution import NONE_MOVED, NOT_TOLD
 from tokumei.contest.custom.edition import CustomEdition
 from tokumei.contest.edition import Files, TeamEntry, files_in
 from tokumei.contest.pages import rules_text
 from tokumei.contest.setting import parse_setting
 from tokumei.core.errors import InputError
+from tokumei.reports.needs import REPORT_ROWS
 
 SHOP = """
 [contest]
@@ -171,9 +172,14 @@ def test_slip_in_what_a_contest_asks_for_is_named(old: str, new: str, said: str)
         parse_setting(SHOP.replace(old, new))
 
 
-def test_contest_with_more_rows_than_can_be_attacked_in_seconds_is_refused(
+def test_of_more_rows_than_can_be_attacked_in_minutes_it_is_not_measured_and_counts_in_no_formula(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(editions, "REPORT_ROWS", 39)
-    with pytest.raises(InputError, match=r"'40 rows', expected at most 39 rows, or no attribution in \[score\]"):
-        _prepared(SHOP, tmp_path)
+    edition, data, knowledge = _prepared(SHOP, tmp_path)
+    monkeypatch.setattr(attribution, "MOST_ROWS", 39)
+    score = edition.score(data, knowledge, _write(tmp_path / "A.csv", NAMED))
+    assert score.details["attribution"] == attribution.TOO_MANY
+    (tmp_path / "other").mkdir()
+    with pytest.raises(InputError, match=r"'40 rows', expected at most 39 rows, or no attribution in the formula"):
+        _prepared(COUNTS, tmp_path / "other")
+    assert f"{REPORT_ROWS:,}" in attribution.TOO_MANY

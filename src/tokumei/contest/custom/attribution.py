@@ -21,7 +21,7 @@ from tokumei.contest.custom.kinds import ATTRIBUTION, ROW
 from tokumei.contest.edition import Measure, Rule
 from tokumei.core.score import Score
 from tokumei.data.history import History, period_of
-from tokumei.reports.needs import within_time
+from tokumei.reports.needs import REPORT_ROWS, within_time
 
 # The strongest attack on pseudonyms is weighed, too, where it takes so long at most for all levels of knowledge.
 LINKER, MINUTES = "linkage", 1
@@ -32,6 +32,9 @@ SOURCES = Rule(
     f"A は最後に列 {ROW} を加えてもよい。その行にある購買が T のどの行（1から数える）のものかを書く。"
     "T の同じ行は一度しか書けず、移動した購買の商品・単価・数量は元の行と同じとする。",
 )
+# Of more rows it is not measured, since a submission should be scored in minutes.
+MOST_ROWS = REPORT_ROWS
+TOO_MANY = "T has more rows than are given to their buyers in minutes (200,000)."
 NOT_TOLD = "Values differ from T, and A has no column 'row' that says whose purchases they are."
 ATTRIBUTED = Measure(
     "attributed",
@@ -70,15 +73,16 @@ def attribute(
     released: History,
     sources: pl.Series | None,
     known: Mapping[str, History],
-) -> dict[str, Score] | None:
-    """Return the share of the unknown purchases given to their buyers at each level of knowledge.
+) -> dict[str, Score] | str:
+    """Return the share of the unknown purchases given to their buyers at each level, or why that is not measured.
 
-    None where the release leaves open whose purchases its rows are. sources: the row of T of each row, from 0, if A
-    says it.
+    sources: the row of T of each row, from 0, if A says it.
     """
+    if original.n_rows > MOST_ROWS:
+        return TOO_MANY
     if sources is None:
         if not keeps_places(original, released):
-            return None
+            return NOT_TOLD
         sources = pl.Series(ROW, np.arange(original.n_rows))
     linker, seen, found = _linker(original, known), History(released.kept, released.name), {}
     for level, knowledge in known.items():
@@ -100,13 +104,10 @@ def _linker(original: History, known: Mapping[str, History]) -> HistoryAttack | 
     return HISTORY_ATTACKS.make(LINKER) if fitting else None
 
 
-def in_details(found: Mapping[str, Score] | None) -> dict[str, Any] | str:
-    """Return what the details of a release's score say of it: by levels the share, its interval and its chance.
-
-    Where it is not known, that is the reason.
-    """
-    if found is None:
-        return NOT_TOLD
+def in_details(found: Mapping[str, Score] | str) -> dict[str, Any] | str:
+    """Return what the details of a score say: by levels the share, its interval and its chance, or the reason."""
+    if isinstance(found, str):
+        return found
     shares = {level: score.value for level, score in found.items()}
     mean = {"mean": math.fsum(shares.values()) / len(shares)} if len(shares) > 1 else {}
     return {

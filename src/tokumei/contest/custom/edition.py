@@ -52,7 +52,6 @@ from tokumei.core.seeds import generator
 from tokumei.core.text import Text, counted
 from tokumei.data.files.toml import Where
 from tokumei.data.history import History
-from tokumei.reports.needs import REPORT_ROWS
 
 # Whether metrics and attacks work on the data is tried on so many rows before a contest starts.
 N_TRIED = 300
@@ -173,8 +172,8 @@ class CustomEdition(Edition):
         frame = self.strategy.make_frame(settings, source, seed)
         needed = self.strategy.needed_columns(settings, frame)
         check_original(needed, frame, "made-up data" if source is None else str(source))
-        if settings.attribution and frame.height > REPORT_ROWS:
-            expected = Text("at most {n:,} rows, or no attribution in [score]", n=REPORT_ROWS)
+        if settings.formula.uses(ATTRIBUTION) and frame.height > attribution.MOST_ROWS:
+            expected = Text("at most {n:,} rows, or no attribution in the formula", n=attribution.MOST_ROWS)
             raise InputError.of(expected, file=source, value=counted(frame.height, "row"))
         path = folder / "T.csv"
         write_form(frame, path)
