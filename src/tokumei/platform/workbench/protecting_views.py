@@ -236,6 +236,7 @@ def _frontier_shown(found: Mapping[str, Any] | None, piece: Piece) -> dict[str, 
         | {
             "loss_said": None if one.get("loss") is None else f"{one['loss']:.1%}",
             "found_said": None if one.get("found") is None else f"{one['found']:.2%}",
+            "attributed_said": None if one.get("attributed") is None else f"{one['attributed']:.1%}",
             "suppress_said": f"{one['suppress']:.0%}" if "suppress" in one else "",
         }
         for one in releases
