@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from tokumei.core.errors import InputError
 from tokumei.core.text import Text
 from tokumei.data.files.keys import PrivateKey, fingerprint, read_public, write_keys
 from tokumei.measures.registry import TABLE_UTILITIES
-from tokumei.measures.safety.class_sizes import population_uniques
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.reports.dossier_pages import RISKS, table_document
 from tokumei.reports.history_dossier import add_attacks, add_use, new_document
@@ -345,18 +343,6 @@ def test_report_command_on_tables_writes_by_suffix(
     assert tokumei_here(capsys, *given, "--l-diversity", "illness=4", "--out", tmp_path / "r.md", "--force")[0] == 1
     assert tokumei_here(capsys, *given, "--out", tmp_path / "r.doc")[0] == 2
     assert tokumei_here(capsys, "report", *files, "--l-diversity", "illness=1", "--out", tmp_path / "t.html")[0] == 2
-
-
-def test_population_uniques_follow_the_formula_worked_by_hand() -> None:
-    # n 100, u 52: 30 classes of one, 10 of two, 12 others; c = 30 * 29 / 10 = 87.
-    sizes = [1] * 30 + [2] * 10 + [4] * 10 + [5] * 2
-    theta = (100 * 52 * 87 - 30 * 99 * (2 * 52 + 87)) / (2 * 30 * 52 + 30 * 87 - 100 * 87)
-    alpha = (theta * (30 - 100) + 99 * 30) / (100 * 52)
-    assert (round(theta, 4), round(alpha, 4)) == (38.6768, 0.0505)
-    wanted = math.gamma(theta + 1) / math.gamma(theta + alpha) * 10_000**alpha
-    assert population_uniques(sizes, 10_000) == pytest.approx(wanted)
-    assert population_uniques([5, 5], 1000) == 0.0
-    assert population_uniques([1, 1, 2], 4) == 2.0
 
 
 def test_first_page_names_the_attack_that_finds_most_beyond_guessing(folder: Path) -> None:

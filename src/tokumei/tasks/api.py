@@ -135,6 +135,9 @@ def audit(
     recipe: Any = None,
     threshold: float = 0.2,
     hierarchies: Any = None,
+    population_size: int | None = None,
+    weights: str | None = None,
+    suda: int | None = None,
 ) -> TableAudit: ...
 
 
@@ -147,7 +150,9 @@ def audit(table: Any, qi: Names | None = None, **options: Any) -> Any:
         or other tables of the same people (a `tk.Table` has classes by its own quasi-identifiers): what `tk.anonymize`
         gave knows whose each row is, others need `person`, the column that says it, `rows` and `against_rows`, counted
         from 0, or `in_order`; with `person` or `household` all is counted of people, or of households, in however many
-        rows; `population`; `threshold`, above which a record's risk is counted.
+        rows; `population`; `threshold`, above which a record's risk is counted. Of rows that are a sample of more
+        people: `population_size`, how many these are, `weights`, the column that says how many people each row stands
+        for, and `suda`, to look for rows that so many columns or fewer single out.
 
     A generalized history that `tk.anonymize` gave is held `against` others of the same people: how many customers fit
     each person in one of them and in all together, of whom `k` must be left.

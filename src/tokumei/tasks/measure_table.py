@@ -29,7 +29,7 @@ from tokumei.data.table import Table, check_column
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
 from tokumei.measures.registry import TABLE_UTILITIES, TableUtility
-from tokumei.measures.safety.class_sizes import population_uniques
+from tokumei.measures.safety.population_uniques import population_uniques
 from tokumei.measures.table.generalized import CorrelationError
 from tokumei.reports.dossier_pages import MISSING
 from tokumei.tasks.attack_table import known_method
@@ -344,7 +344,7 @@ def _riskiest(released: pl.DataFrame, rows: pl.Series, counts: ClassCounts | Non
 
 def _alone_among(population: int, counts: ClassCounts | None) -> int | None:
     """Estimate how many of a population are alone in their class."""
-    estimate = population_uniques([] if counts is None else counts.people.tolist(), population)
+    estimate = population_uniques([] if counts is None else counts.people, population).alone
     return None if estimate is None else round(estimate)
 
 

@@ -140,12 +140,12 @@ def _study_table(folder: Path, frame: pl.DataFrame | None) -> None:
     """Audit the table by the roles of the job file, build its hierarchies, attack it; the quickest picture first."""
     job = Job.read(folder / files.JOB)
     table, said = table_of(job, frame)
-    audited = audit_table(table)
+    audited = audit_table(table, population_size=job.population_size)
     risk: dict[str, Any] = {
         "audit": audited.to_dict(),
         "sizes": audited.counts.rows_by_size(),
         "roles": dict(job.roles),
-        "threat_models": threat_models(audited, population_size=job.population_size),
+        "threat_models": threat_models(audited),
     }
     if table.unit is None:
         several = repeated_people(read_frame(job.file, job.reading) if frame is None else frame)
