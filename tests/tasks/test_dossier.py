@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -343,6 +344,31 @@ def test_report_command_on_tables_writes_by_suffix(
     assert tokumei_here(capsys, *given, "--l-diversity", "illness=4", "--out", tmp_path / "r.md", "--force")[0] == 1
     assert tokumei_here(capsys, *given, "--out", tmp_path / "r.doc")[0] == 2
     assert tokumei_here(capsys, "report", *files, "--l-diversity", "illness=1", "--out", tmp_path / "t.html")[0] == 2
+
+
+def test_report_has_the_risk_of_a_survey_before_and_after(tmp_path: Path) -> None:
+    rows = [f"h{n // 2},{30 + n},{'fm'[n % 2]},{10 + n}" for n in range(12)]
+    (tmp_path / "survey.csv").write_text("home,age,sex,weight\n" + "\n".join(rows) + "\n")
+    roles = 'age = "quasi-identifier"\nsex = "quasi-identifier"\nhome = "household"\nweight = "other"\n'
+    text = '[job]\nname = "survey"\nweights = "weight"\npopulation_size = 500\n[input]\nfile = "survey.csv"\n'
+    (tmp_path / "job.toml").write_text(f'{text}[roles]\n{roles}[requirements]\nk = 2\n[[method]]\nname = "optimal"\n')
+    tk.run(tk.Job.read(tmp_path / "job.toml"), tmp_path / "out")
+    found = json.loads((tmp_path / "out" / "dossier.json").read_text())["results"]["profile"]
+    before, after = found["sample"]["before"], found["sample"]["after"]
+    # Everybody is alone in the original: a row of weight w is at the risk of p/(1-p) ln(1/p), p = 1/w.
+    assert before["individual_risk"]["expected"] == pytest.approx(sum(math.log(w) / (w - 1) for w in range(10, 22)))
+    assert 0 < after["individual_risk"]["expected"] < before["individual_risk"]["expected"]
+    assert before["special_uniques"]["rows_alone"] == 12
+    assert after["special_uniques"]["rows_alone"] == 0
+    assert found["population_uniques"]["n"] == 500
+    assert found["population_uniques"]["after"] == 0
+    # A dossier names no row, person or value of the original.
+    assert "riskiest" not in json.dumps(found["sample"]) and "h1" not in json.dumps(found["sample"])
+    for name, said in (
+        ("report.md", "households expected to be found"),
+        ("report.ja.md", "特定されると見込まれる世帯数"),
+    ):
+        assert said in (tmp_path / "out" / name).read_text(encoding="utf-8")
 
 
 def test_first_page_names_the_attack_that_finds_most_beyond_guessing(folder: Path) -> None:

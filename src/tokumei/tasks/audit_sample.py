@@ -7,18 +7,25 @@ which rows few columns are enough for is counted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
+from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Rows, Section, Sentence
 from tokumei.core.text import Text
 from tokumei.data.table import Role, Unit
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.measures.safety.individual_risk import SampleRisk, risk_by_weights
 from tokumei.measures.safety.population_uniques import PopulationUniques, population_uniques
-from tokumei.measures.safety.special_uniques import DIS_FRACTION, SpecialUniques, special_uniques
+from tokumei.measures.safety.special_uniques import (
+    DIS_FRACTION,
+    MOST_LOOKS,
+    SpecialUniques,
+    n_sets_of,
+    special_uniques,
+)
 
 NOT_ESTIMATED = "not estimated"
 USUAL_SUDA = 3
@@ -40,6 +47,12 @@ class Sampling:
     def needs_rows(self) -> bool:
         """Whether more is asked for than the sizes of classes tell."""
         return self.weights is not None or self.suda is not None
+
+    def with_special_uniques(self, n_columns: int, n_rows: int) -> Sampling:
+        """Return the same with sets of three columns, if the rows are a sample and these can be tried."""
+        is_sample = self.population_size is not None or self.weights is not None
+        fits = n_sets_of(n_columns, USUAL_SUDA) * n_rows <= MOST_LOOKS
+        return replace(self, suda=USUAL_SUDA) if is_sample and n_columns and fits else self
 
 
 NOT_SAMPLED = Sampling()
@@ -93,6 +106,9 @@ def measure_sample(
     frame: the rows; only weights and special uniques need them.
     """
     individual = None
+    if sampling.weights in attributes:
+        expected = "a column of sampling weights that is no quasi-identifier"
+        raise InputError.of(expected, file=name, column=sampling.weights)
     if sampling.weights is not None and frame is not None:
         individual = risk_by_weights(frame, attributes, sampling.weights, unit=unit, name=name)
     size, fraction = sampling.population_size, DIS_FRACTION

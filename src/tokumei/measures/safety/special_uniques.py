@@ -187,7 +187,7 @@ def special_uniques(
     most = n_columns if largest is None else min(largest, n_columns)
     if most < 1:
         raise InputError.of("sets of at least 1 column", option="suda", value=most)
-    n_sets = sum(math.comb(n_columns, size) for size in range(1, most + 1))
+    n_sets = n_sets_of(n_columns, most)
     if n_sets * n_rows > MOST_LOOKS:
         expected = Text(
             "a smaller number of columns in a set: these are {n:,} sets over {rows:,} rows", n=n_sets, rows=n_rows
@@ -225,6 +225,11 @@ def special_uniques(
         {name: _by_value(frame[name], codes[at], shares[at]) for at, name in enumerate(columns)},
         int(rows_alone(codes, people)[0].sum()),
     )
+
+
+def n_sets_of(n_columns: int, largest: int) -> int:
+    """Return how many sets of up to so many columns there are."""
+    return sum(math.comb(n_columns, size) for size in range(1, min(largest, n_columns) + 1))
 
 
 def dis_scores(scores: Floats, n_columns: int, n_in_pairs: int, fraction: float) -> Floats:
