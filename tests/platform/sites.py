@@ -47,11 +47,12 @@ SOURCE = "".join(f"n{row},{10 * row + 10}\n" for row in range(6)).encode()
 QUICK = {"TOKUMEI_JOB_STALE_SECONDS": "5", "TOKUMEI_JOB_RETRY_SECONDS": "0.3", "TOKUMEI_JOB_NICENESS": "0"}
 # What `tokumei worker` does, for some of the queues.
 WORKER = """
+import signal
 from tokumei.platform.start import configure_supervisor
 configure_supervisor()
-from tokumei.platform.processes import job_processes, keep, until_told_to_stop
-is_over = until_told_to_stop()
-keep(job_processes({processes}, {queues}), is_over)
+from tokumei.platform.processes import Told, job_processes, keep
+told = Told().by(signal.SIGTERM, signal.SIGINT)
+keep(job_processes({processes}, {queues}), told)
 """
 # Seconds.
 BETWEEN_LOOKS = 0.05

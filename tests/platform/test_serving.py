@@ -54,6 +54,8 @@ def server(tmp_path: Path) -> Iterator[Server]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TOKUMEI_")}
     environment.pop("DJANGO_SETTINGS_MODULE", None)
     environment.pop("DATABASE_URL", None)
+    # What does not end says where it is, when asked by SIGABRT.
+    environment["PYTHONFAULTHANDLER"] = "1"
     with log.open("w") as written:
         process = subprocess.Popen(
             [*SERVE, "--data", str(data)], stdout=subprocess.PIPE, stderr=written, text=True, env=environment
@@ -69,11 +71,14 @@ def server(tmp_path: Path) -> Iterator[Server]:
     process.stdout.close()
 
 
-def await_end(data: Path) -> list[int]:
+def assert_ends_as_a_whole(server: Server) -> None:
     give_up = time.monotonic() + 90
-    while (left := processes_of(data)) and time.monotonic() < give_up:
+    while (left := processes_of(server.data)) and time.monotonic() < give_up:
         time.sleep(0.1)
-    return left
+    for process in left:
+        os.kill(process, signal.SIGABRT)
+    time.sleep(1 if left else 0)
+    assert not left, server.log.read_text()
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are looked up in /proc")
@@ -91,7 +96,7 @@ def test_server_answers_runs_jobs_and_ends_as_a_whole(server: Server) -> None:
     assert len(processes_of(server.data)) >= 5
     server.process.send_signal(signal.SIGTERM)
     assert server.process.wait(120) == 0
-    assert await_end(server.data) == []
+    assert_ends_as_a_whole(server)
     assert not any(word in server.log.read_text() for word in ("Traceback", "error"))
 
 
@@ -99,7 +104,7 @@ def test_server_answers_runs_jobs_and_ends_as_a_whole(server: Server) -> None:
 def test_server_killed_leaves_nothing_behind(server: Server) -> None:
     server.process.kill()
     server.process.wait()
-    assert await_end(server.data) == []
+    assert_ends_as_a_whole(server)
 
 
 def test_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
@@ -133,3 +138,46 @@ def test_process_whose_starter_was_gone_before_it_could_ask_ends(is_gone: bool) 
     environment = {**os.environ, STARTED_BY: "1" if is_gone else str(os.getpid())}
     done = subprocess.run([sys.executable, "-c", words], env=environment, check=True, stdout=subprocess.PIPE)
     assert done.stdout == (b"" if is_gone else b"goes on")
+
+
+HANGS = """
+import signal, time
+from tokumei.platform import processes
+processes.TIME_TO_END = 0.5
+signal.signal(signal.SIGTERM, lambda *_: None)
+processes.end_with_parent()
+print('started', flush=True)
+while True: time.sleep(1)
+"""
+STARTS = f"""
+import os, subprocess, sys
+environment = {{**os.environ, {STARTED_BY!r}: str(os.getpid())}}
+subprocess.Popen([sys.executable, "-c", {HANGS!r}], env=environment, start_new_session=True).wait()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent is gone")
+def test_process_that_does_not_heed_the_end_of_its_starter_ends_and_says_where_it_was() -> None:
+    command = [sys.executable, "-c", STARTS]
+    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as starter:
+        assert starter.stdout is not None
+        starter.stdout.readline()
+        starter.kill()
+        # The pipes are closed once both have ended.
+        _, said = starter.communicate(timeout=60)
+    assert "most recent call first" in said
+
+
+def test_told_while_it_looks_whether_it_was_told_does_not_wait_for_itself() -> None:
+    """A signal may come between any two steps: of an event that holds its lock, `set` would wait for ever."""
+    words = (
+        "import signal, os, sys; from tokumei.platform.processes import Told; told = Told().by(signal.SIGUSR1)\n"
+        "def tell(frame, event, argument):\n"
+        "    frame.f_trace_opcodes = True\n"
+        "    if event == 'opcode' and frame.f_code.co_name in ('wait', 'is_set'): signal.raise_signal(signal.SIGUSR1)\n"
+        "    return tell\n"
+        "sys.settrace(tell)\n"
+        "print(told.wait(0.01) or told.wait(0.01), end='')"
+    )
+    done = subprocess.run([sys.executable, "-c", words], stdout=subprocess.PIPE, timeout=60, check=True)
+    assert done.stdout == b"True"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -150,10 +151,10 @@ def worker(
     configure_supervisor(data)
     from django.conf import settings
 
-    from tokumei.platform.processes import job_processes, keep, until_told_to_stop
+    from tokumei.platform.processes import Told, job_processes, keep
 
-    is_over = until_told_to_stop()
-    keep(job_processes(processes or settings.JOB_PROCESSES), is_over)
+    told = Told().by(signal.SIGTERM, signal.SIGINT)
+    keep(job_processes(processes or settings.JOB_PROCESSES), told)
 
 
 DataOption = Annotated[Path | None, Option("--data", metavar="DIR", help="The folder of the platform.")]

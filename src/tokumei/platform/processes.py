@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import faulthandler
 import logging
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -24,6 +26,40 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 30.0
 PR_SET_PDEATHSIG = 1
 # Tells a process who started it.
 STARTED_BY = "TOKUMEI_STARTED_BY"
+
+
+class Told:
+    """Whether a signal said to stop: the signal may come at any moment, also while this is being waited for.
+
+    A `threading.Event` would not do: its `set` waits for a lock that may be held by what the signal interrupted.
+    """
+
+    def __init__(self) -> None:
+        self._is_set = False
+        # Its `put` may interrupt its `get`.
+        self._words: queue.SimpleQueue[None] = queue.SimpleQueue()
+
+    def by(self, *numbers: signal.Signals) -> Told:
+        """Be told by these signals."""
+        for number in numbers:
+            signal.signal(number, lambda *_: self.set())
+        return self
+
+    def set(self) -> None:
+        """Say to stop."""
+        self._is_set = True
+        self._words.put(None)
+
+    def is_set(self) -> bool:
+        """Whether it was said."""
+        return self._is_set
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until it is said, or so long; return whether it was said."""
+        if not self._is_set:
+            with contextlib.suppress(queue.Empty):
+                self._words.get(timeout=seconds)
+        return self._is_set
 
 
 class Kept:
@@ -64,7 +100,7 @@ class Kept:
             self.process = self._start(f"after={self.process.pid}")
 
 
-def keep(kept: Sequence[Kept], is_over: threading.Event) -> None:
+def keep(kept: Sequence[Kept], is_over: Told) -> None:
     """Keep processes alive until it is over, and end them."""
     try:
         while not is_over.wait(BETWEEN_LOOKS):
@@ -89,21 +125,29 @@ def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
         process.wait()
 
 
-def until_told_to_stop() -> threading.Event:
-    """Return an event that is set when a signal says to stop."""
-    is_over = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: is_over.set())
-    return is_over
-
-
 def end_with_parent() -> None:
     """Ask Linux to end this process when the one that started it is gone, even if it was killed."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    starter = os.environ.get(STARTED_BY, "")
+    if not starter:
+        return
     # Python takes a moment to start, in which the other may have gone: of that nobody tells any more.
-    if os.environ.get(STARTED_BY, "") not in ("", str(os.getppid())):
+    if starter != str(os.getppid()):
         raise SystemExit
+    threading.Thread(target=_end_if_left_alone, args=(int(starter),), daemon=True).start()
+
+
+def _end_if_left_alone(starter: int) -> None:
+    """End this process and all that it started, as its starter would, where being asked was not enough."""
+    while os.getppid() == starter:
+        time.sleep(1)
+    time.sleep(TIME_TO_END)
+    log.error("a process whose server is gone did not end when asked to")
+    faulthandler.dump_traceback()
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
 
 
 def job_processes(n_evaluations: int, queues: Sequence[str] = ("exchange", "workbench")) -> list[Kept]:

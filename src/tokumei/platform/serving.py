@@ -8,10 +8,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -24,10 +24,10 @@ from tokumei.platform.processes import (
     BETWEEN_LOOKS,
     TIME_TO_END,
     Kept,
+    Told,
     end,
     end_with_parent,
     job_processes,
-    until_told_to_stop,
 )
 
 N_WEB_PROCESSES = 2
@@ -63,7 +63,7 @@ def serve(
     has_jobs: without, pages only; workers that are started apart do the jobs.
     once: a module of ours that is run beside the others, and may end.
     """
-    is_over = until_told_to_stop()
+    is_over = Told().by(signal.SIGTERM, signal.SIGINT)
     address = url_of(listener)
     web = Kept("tokumei.platform.serving", str(listener.fileno()), pass_fds=(listener.fileno(),))
     kept, beside = [web], [] if once is None else [Kept(once)]
@@ -142,7 +142,7 @@ def _gunicorn_settings(descriptor: int) -> dict[str, Any]:
     }
 
 
-def _await_first_page(listener: socket.socket, web: subprocess.Popen[bytes], is_over: threading.Event) -> bool:
+def _await_first_page(listener: socket.socket, web: subprocess.Popen[bytes], is_over: Told) -> bool:
     """Wait until the server answers; give False if it was told to end before."""
     host, port = listener.getsockname()[:2]
     loopback = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104

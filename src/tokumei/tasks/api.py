@@ -106,7 +106,14 @@ def public(function: F) -> F:
 
 
 @overload
-def audit(table: HistoryRelease, *, against: Any, original: Any = None, k: int | None = None) -> GeneralizedAudit: ...
+def audit(
+    table: HistoryRelease | Path | str,
+    *,
+    against: Any,
+    original: Any = None,
+    k: int | None = None,
+    in_order: bool = False,
+) -> GeneralizedAudit: ...
 @overload
 def audit(
     table: Table | TableRelease | Frame,
@@ -154,20 +161,19 @@ def audit(table: Any, qi: Names | None = None, **options: Any) -> Any:
         people: `population_size`, how many these are, `weights`, the column that says how many people each row stands
         for, and `suda`, to look for rows that so many columns or fewer single out.
 
-    A generalized history that `tk.anonymize` gave is held `against` others of the same people: how many customers fit
-    each person in one of them and in all together, of whom `k` must be left.
+    A generalized history, or its file with the `original`, is held `against` others of the same people: how many
+    customers fit each person in one of them and in all together, of whom `k` must be left.
 
     >>> import tokumei as tk
     >>> t = tk.Table({"age": [31, 31, 52], "illness": ["flu", "cold", "flu"]}, qi=["age"], sensitive=["illness"])
     >>> tk.audit(t, k=2).holds
     False
     """
-    from tokumei.tasks.audit_generalized import audit_generalized
+    from tokumei.tasks.audit_generalized import audit_generalized, is_generalized
     from tokumei.tasks.audit_table import audit_table, released_table
-    from tokumei.tasks.histories import HistoryRelease
     from tokumei.tasks.table_release import TableRelease
 
-    if isinstance(table, HistoryRelease):
+    if qi is None and is_generalized(table):
         return audit_generalized(table, _listed(options.pop("against", ())), **options)
     sensitive = options.pop("sensitive", ())
     if isinstance(table, TableRelease):

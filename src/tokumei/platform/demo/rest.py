@@ -16,7 +16,7 @@ def main() -> None:
     from tokumei.platform.demo.set_up import play_rest
     from tokumei.platform.jobs.running import stopping
 
-    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+    stopping.by(signal.SIGTERM)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     play_rest()
 

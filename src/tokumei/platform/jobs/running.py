@@ -47,13 +47,14 @@ from tokumei.platform.jobs.queue import (
     release_worker,
     worn_out,
 )
+from tokumei.platform.processes import Told
 
 log = logging.getLogger("tokumei.jobs")
 
 # The kind of failure of work on something that is not there any more.
 GONE = "its subject is gone"
 # Set by the signal that ends a process: what runs is given back at once.
-stopping = threading.Event()
+stopping = Told()
 
 
 def run(job: int) -> bool:
@@ -221,7 +222,7 @@ def consume(queues: Sequence[str], dead: int | None = None) -> None:
 
     dead: the process that this one takes the place of; what it held is free at once.
     """
-    signal.signal(signal.SIGTERM, _stop)
+    stopping.by(signal.SIGTERM)
     # Ctrl-C reaches the whole group of the terminal; the supervisor decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while not stopping.is_set():
@@ -237,10 +238,6 @@ def consume(queues: Sequence[str], dead: int | None = None) -> None:
             stopping.wait(PAUSE_SECONDS)
 
 
-def _stop(signum: int, frame: Any) -> None:
-    stopping.set()
-
-
 # After so long without a sign, a worker is taken for gone.
 GONE_SECONDS = 15 * WATCH_SECONDS
 
@@ -250,8 +247,7 @@ def watch(*, sweeps_alone: bool = False) -> None:
 
     sweeps_alone: look after files alone, on a machine that works for nobody but has copies.
     """
-    stop = threading.Event()
-    signal.signal(signal.SIGTERM, lambda _signum, _frame: stop.set())
+    stop = Told().by(signal.SIGTERM)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     swept_at = -1e9
     name = name_of(os.getpid())
