@@ -140,7 +140,8 @@ def _special_shown(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return {
         "n": found["special_uniques"],
         "alone": found["rows_alone"],
-        "size": found["largest_set"],
+        # Those that all columns single out are not special.
+        "size": min(found["largest_set"], len(found["columns"]) - 1),
         "by_column": [(name, f"{share:.0%}", ", ".join([*found["by_value"][name]][:3])) for name, share in by_column],
         "riskiest": [(one["row"], f"{one['score']:g}", one["smallest"]) for one in found["riskiest"][:ROWS_SHOWN]],
     }
