@@ -98,9 +98,10 @@ def test_command_line_measures_all_three_and_says_what_is_wrong(
     assert found["special_uniques"]["largest_set"] == 2
     assert found["population_uniques"]["chosen"] in found["population_uniques"]["estimates"]
     assert tokumei_here(capsys, *given, "--suda", "1")[1]["special_uniques"]["largest_set"] == 1
-    code, said = tokumei_here(capsys, *given, "--weights", "sex")
+    code, said = tokumei_here(capsys, "audit", file, "--qi", "age", "--weights", "sex")
     assert (code, said["error"]) == (2, "InputError")
     assert "above 0 in row 1" in said["message"]
+    assert "no quasi-identifier" in tokumei_here(capsys, *given, "--weights", "sex")[1]["message"]
     assert tokumei_here(capsys, *given, "--weights", "wieght")[0] == 2
 
 

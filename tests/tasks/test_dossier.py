@@ -362,6 +362,11 @@ def test_report_has_the_risk_of_a_survey_before_and_after(tmp_path: Path) -> Non
     assert after["special_uniques"]["rows_alone"] == 0
     assert found["population_uniques"]["n"] == 500
     assert found["population_uniques"]["after"] == 0
+    # The same from Python.
+    frame = tk.Table(tmp_path / "survey.csv", qi=["age", "sex"])
+    again = tk.report(tk.anonymize(frame, k=2, seed=1), weights="weight", population_size=500)
+    told = again.dossier["results"]["profile"]["sample"]["before"]["individual_risk"]
+    assert told["expected"] == pytest.approx(before["individual_risk"]["expected"])
     # A dossier names no row, person or value of the original.
     assert "riskiest" not in json.dumps(found["sample"]) and "h1" not in json.dumps(found["sample"])
     for name, said in (

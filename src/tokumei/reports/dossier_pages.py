@@ -256,7 +256,10 @@ def _risk_of_sample(document: Document, profile: Mapping[str, Any]) -> None:
             if unit in risks[0]
         ]
         document.table(
-            ["measure", "before", "after"], rows, "Individual risk by sampling weights (Benedetti and Franconi 1998)."
+            ["measure", "before", "after"],
+            rows,
+            "Individual risk by sampling weights (Benedetti and Franconi 1998); it says too little where most rows are "
+            "alone.",
         )
     special = [one.get("special_uniques") for one in (before, after)]
     if special[0]:

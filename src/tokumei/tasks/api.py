@@ -704,7 +704,13 @@ def knowledge(history: Any, release: Any = None, **options: Any) -> Any:
 
 @overload
 def report(
-    release: TableRelease, out: Path | str | None = None, *, language: Literal["en", "ja"] = "en", force: bool = False
+    release: TableRelease,
+    out: Path | str | None = None,
+    *,
+    language: Literal["en", "ja"] = "en",
+    force: bool = False,
+    population_size: int | None = None,
+    weights: str | None = None,
 ) -> TableReport: ...
 @overload
 def report(
@@ -726,6 +732,8 @@ def report(release: Any, out: Any = None, *, force: bool = False, language: str 
     release: what `tk.anonymize` gave.
     out: of a table .html, .md or .pdf (where Chromium is installed), of a history .html; nothing is written without.
     language: of the page of a table, "en" or "ja".
+    population_size, weights: of rows that are a sample of more people, how many these are, and the column that says how
+        many of them each row stands for.
 
     Of a history: `knowledge` in per cent, `attacks`, the `minutes` that they may take, and `sample`, the most customers
     that are attacked.
@@ -754,11 +762,12 @@ def report(release: Any, out: Any = None, *, force: bool = False, language: str 
 
     if not isinstance(release, TableRelease) or release.original is None or release.rows is None:
         raise InputError.of("a release of rows of people that is in this process, to report on")
-    refuse_unknown(options, ["language", "force"], "report")
+    sampled = {name: options.pop(name, None) for name in ("population_size", "weights")}
+    refuse_unknown(options, ["language", "force", *sampled], "report")
     if out is not None:
         check_suffix(Path(out))
     with guarded({"out": out}, inputs=[release.original.name], force=force) as drafts:
-        of_table = report_table(release.original, release)
+        of_table = report_table(release.original, release, **sampled)
         if out is not None:
             of_table.document(language).write(drafts["out"], Path(out).suffix)
     return of_table

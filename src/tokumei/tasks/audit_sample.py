@@ -29,6 +29,10 @@ from tokumei.measures.safety.special_uniques import (
 
 NOT_ESTIMATED = "not estimated"
 USUAL_SUDA = 3
+TOO_LITTLE = (
+    "Each row is taken to have others alike among the people who are not in the file, so that this says too little "
+    "where most rows are alone."
+)
 
 
 @dataclass(frozen=True)
@@ -145,6 +149,7 @@ def _individual_sections(found: dict[str, Any]) -> list[Section]:
     facts = {name: found[name] for name in ("expected", "share", "highest", "above")}
     parts: list[Section] = [Facts(facts, "Individual risk by sampling weights (Benedetti and Franconi)")]
     parts.append(Rows(["row", "risk"], [list(one.values()) for one in found["riskiest"]], "Rows at the highest risk"))
+    parts.append(Sentence(TOO_LITTLE))
     for name in ("people", "households"):
         if name in found:
             of = found[name]
