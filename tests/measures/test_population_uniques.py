@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -79,22 +78,13 @@ def test_shlosser_follows_the_sums_worked_by_hand() -> None:
     assert shlosser_classes(SizeCounts.of([1, 1, 2]), 0.5) == pytest.approx(wanted)
 
 
-def test_snb_gives_back_the_classes_of_one_and_two_that_are_counted() -> None:
-    counts = SizeCounts.of(SIZES)
-    fraction, k = 0.2, shlosser_classes(counts, 0.2)
-    alone = snb_uniques(counts, 500)
-    assert alone is not None
-    # Along the curve K β^α = alone, one β must give both counts: expected by drawing each of a class with chance 1/5.
-    beta = np.linspace(0.0005, 0.9995, 4000)
-    alpha = np.log(alone / k) / np.log(beta)
-    sizes = np.arange(400)
-    log_nb = np.array([[math.lgamma(a + x) - math.lgamma(a) - math.lgamma(x + 1) for x in sizes] for a in alpha[::40]])
-    chance = np.exp(log_nb + alpha[::40, None] * np.log(beta[::40, None]) + sizes * np.log1p(-beta[::40, None]))
-    size = sizes + 1
-    ones = k * (chance * size * fraction * (1 - fraction) ** (size - 1)).sum(axis=1)
-    twos = k * (chance * size * (size - 1) / 2 * fraction**2 * (1 - fraction) ** (size - 2.0)).sum(axis=1)
-    off = np.abs(ones / 30 - 1) + np.abs(twos / 10 - 1)
-    assert off.min() < 0.1
+def test_snb_follows_the_case_worked_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    # With α = 1 and β = 1/2 a class of the population has j people with chance 1/2^j. Of each half are drawn: one of a
+    # class with chance Σ j/4^j = 4/9, two with Σ C(j, 2)/4^j = 4/27: of 270 classes 120 and 40, and 135 are of one.
+    monkeypatch.setattr(module, "shlosser_classes", lambda counts, fraction: 270.0)
+    counts = SizeCounts.of([1] * 120 + [2] * 40 + [3] * 20)
+    assert snb_uniques(counts, 2 * 260) == pytest.approx(135, rel=1e-6)
+    assert snb_uniques(SizeCounts.of([1, 1, 3]), 100) is None
 
 
 def test_rule_takes_pitman_up_to_a_tenth_and_above_it_the_smaller_of_the_others(

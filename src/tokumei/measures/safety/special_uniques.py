@@ -196,7 +196,8 @@ def special_uniques(
     codes = [numbered(frame[name]) for name in columns]
     people = None if whose is None else numbered(whose)
     scores, smallest = np.zeros(n_rows), np.zeros(n_rows, np.int64)
-    shares = np.zeros((n_columns, n_rows))
+    # Of each value of each column, the weights of the sets that it is in.
+    sums = [np.zeros(int(one.max(initial=0)) + 1) for one in codes]
     n_minimal = dict.fromkeys(range(1, most + 1), 0)
     with step("looking for special uniques", n_sets) as bar:
         for one in minimal_uniques(codes, most, people):
@@ -207,7 +208,7 @@ def special_uniques(
             weight = suda_weight(size, n_columns, most) if original_scores else suda_share(size, n_columns)
             scores[rows] += weight
             for member in one.members:
-                shares[member, rows] += weight
+                sums[member] += weight * np.bincount(codes[member][rows], minlength=len(sums[member]))
             smallest[rows[smallest[rows] == 0]] = size
             n_minimal[size] += len(rows)
             bar.advance()
@@ -221,8 +222,8 @@ def special_uniques(
         dis_scores(scores, n_columns, _in_pairs(codes, people), fraction),
         smallest,
         n_minimal,
-        {name: float(shares[at].sum()) / total if total else 0.0 for at, name in enumerate(columns)},
-        {name: _by_value(frame[name], codes[at], shares[at]) for at, name in enumerate(columns)},
+        {name: float(sums[at].sum()) / total if total else 0.0 for at, name in enumerate(columns)},
+        {name: _by_value(frame[name], codes[at], sums[at]) for at, name in enumerate(columns)},
         int(rows_alone(codes, people)[0].sum()),
     )
 
@@ -255,9 +256,8 @@ def _in_pairs(codes: Sequence[Codes], people: Codes | None) -> int:
     return 2 * int((sizes == 2).sum())
 
 
-def _by_value(column: pl.Series, codes: Codes, shares: Floats) -> dict[str, float]:
+def _by_value(column: pl.Series, codes: Codes, sums: Floats) -> dict[str, float]:
     """Return the values of a column that contribute most, with their shares of what it contributes."""
-    sums = np.bincount(codes, shares)
     total = float(sums.sum())
     if not total:
         return {}
