@@ -153,5 +153,14 @@ def test_too_many_sets_are_refused_before_any_is_counted(monkeypatch: pytest.Mon
         special_uniques(TEN, COLUMNS, largest=0)
 
 
+def test_nothing_is_estimated_by_dis_without_a_class_of_two() -> None:
+    alone = special_uniques(TEN[2:9].unique(maintain_order=True), COLUMNS)
+    assert alone.n_in_pairs == 0
+    # By its definition every match would be right.
+    assert set(alone.dis_scores[alone.scores > 0].tolist()) == {1.0}
+    told = alone.as_dict()
+    assert told["dis_highest"] is None and told["riskiest"][0]["dis_score"] is None
+
+
 def test_no_rows_have_no_scores() -> None:
     assert special_uniques(TEN.clear(), COLUMNS).as_dict()["riskiest"] == []

@@ -146,14 +146,20 @@ def _uniques_sections(found: PopulationUniques) -> list[Section]:
 
 
 def _individual_sections(found: dict[str, Any]) -> list[Section]:
-    facts = {name: found[name] for name in ("expected", "share", "highest", "above")}
+    facts = {
+        "expected to be found": found["expected"],
+        "share of people": found["share"],
+        "highest risk of a row": found["highest"],
+        f"share of rows above {found['threshold']:g}": found["above"],
+    }
     parts: list[Section] = [Facts(facts, "Individual risk by sampling weights (Benedetti and Franconi)")]
     parts.append(Rows(["row", "risk"], [list(one.values()) for one in found["riskiest"]], "Rows at the highest risk"))
     parts.append(Sentence(TOO_LITTLE))
     for name in ("people", "households"):
         if name in found:
             of = found[name]
-            parts.append(Facts({key: of[key] for key in ("n", "expected", "share")}, f"Risk of {name}"))
+            told = {name: of["n"], "expected to be found": of["expected"], "share": of["share"]}
+            parts.append(Facts(told, f"Risk of {name}"))
             parts.append(
                 Rows([*of["riskiest"][0]] if of["riskiest"] else [name], [[*o.values()] for o in of["riskiest"]])
             )
@@ -167,7 +173,7 @@ def _special_sections(found: dict[str, Any]) -> list[Section]:
     values = {"special": found["special_uniques"], "alone": found["rows_alone"], "size": found["largest_set"]}
     by_column = sorted(found["by_column"].items(), key=lambda one: -one[1])
     columns = [[name, share, ", ".join(list(found["by_value"][name])[:3])] for name, share in by_column]
-    rows = [list(one.values()) for one in found["riskiest"]]
+    rows = [[NOT_ESTIMATED if cell is None else cell for cell in one.values()] for one in found["riskiest"]]
     return [
         Sentence(Text(said, **{name: n for name, n in values.items() if f"{{{name}" in said})),
         Rows(["column", "share of scores", "values that add most"], columns, "What makes rows special (SUDA2)"),

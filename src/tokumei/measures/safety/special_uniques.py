@@ -129,8 +129,9 @@ class SpecialUniques:
     # Share of all scores that sets with a column, or with a value of it, make up.
     by_column: dict[str, float]
     by_value: dict[str, dict[str, float]]
-    # Rows that all columns together single out.
+    # Rows that all columns together single out, and those in classes of two.
     n_alone: int
+    n_in_pairs: int
 
     @property
     def n_special(self) -> int:
@@ -138,7 +139,10 @@ class SpecialUniques:
         return int(((self.smallest > 0) & (self.smallest < len(self.columns))).sum())
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the scores as JSON shows them; rows are counted from 1, values by what they contribute."""
+        """Return the scores as JSON shows them; rows are counted from 1, values by what they contribute.
+
+        Without a class of two there is nothing to estimate DIS by: by its definition every match would be right.
+        """
         riskiest = np.argsort(-self.scores, kind="stable")[:MOST_LISTED].tolist()
         return {
             "columns": list(self.columns),
@@ -150,12 +154,12 @@ class SpecialUniques:
             "special_uniques": self.n_special,
             "by_column": self.by_column,
             "by_value": self.by_value,
-            "dis_highest": float(self.dis_scores.max(initial=0.0)),
+            "dis_highest": float(self.dis_scores.max(initial=0.0)) if self.n_in_pairs else None,
             "riskiest": [
                 {
                     "row": at + 1,
                     "score": float(self.scores[at]),
-                    "dis_score": float(self.dis_scores[at]),
+                    "dis_score": float(self.dis_scores[at]) if self.n_in_pairs else None,
                     "smallest": int(self.smallest[at]),
                 }
                 for at in riskiest
@@ -212,19 +216,20 @@ def special_uniques(
             smallest[rows[smallest[rows] == 0]] = size
             n_minimal[size] += len(rows)
             bar.advance()
-    total = float(scores.sum())
+    total, n_in_pairs = float(scores.sum()), _in_pairs(codes, people)
     return SpecialUniques(
         list(columns),
         most,
         original_scores,
         fraction,
         scores,
-        dis_scores(scores, n_columns, _in_pairs(codes, people), fraction),
+        dis_scores(scores, n_columns, n_in_pairs, fraction),
         smallest,
         n_minimal,
         {name: float(sums[at].sum()) / total if total else 0.0 for at, name in enumerate(columns)},
         {name: _by_value(frame[name], codes[at], sums[at]) for at, name in enumerate(columns)},
         int(rows_alone(codes, people)[0].sum()),
+        n_in_pairs,
     )
 
 
