@@ -142,6 +142,9 @@ def audit(
     recipe: Any = None,
     threshold: float = 0.2,
     hierarchies: Any = None,
+    population_size: int | None = None,
+    weights: str | None = None,
+    suda: int | None = None,
 ) -> TableAudit: ...
 
 
@@ -154,7 +157,9 @@ def audit(table: Any, qi: Names | None = None, **options: Any) -> Any:
         or other tables of the same people (a `tk.Table` has classes by its own quasi-identifiers): what `tk.anonymize`
         gave knows whose each row is, others need `person`, the column that says it, `rows` and `against_rows`, counted
         from 0, or `in_order`; with `person` or `household` all is counted of people, or of households, in however many
-        rows; `population`; `threshold`, above which a record's risk is counted.
+        rows; `population`; `threshold`, above which a record's risk is counted. Of rows that are a sample of more
+        people: `population_size`, how many these are, `weights`, the column that says how many people each row stands
+        for, and `suda`, to look for rows that so many columns or fewer single out.
 
     A generalized history, or its file with the `original`, is held `against` others of the same people: how many
     customers fit each person in one of them and in all together, of whom `k` must be left.
@@ -699,7 +704,13 @@ def knowledge(history: Any, release: Any = None, **options: Any) -> Any:
 
 @overload
 def report(
-    release: TableRelease, out: Path | str | None = None, *, language: Literal["en", "ja"] = "en", force: bool = False
+    release: TableRelease,
+    out: Path | str | None = None,
+    *,
+    language: Literal["en", "ja"] = "en",
+    force: bool = False,
+    population_size: int | None = None,
+    weights: str | None = None,
 ) -> TableReport: ...
 @overload
 def report(
@@ -721,6 +732,8 @@ def report(release: Any, out: Any = None, *, force: bool = False, language: str 
     release: what `tk.anonymize` gave.
     out: of a table .html, .md or .pdf (where Chromium is installed), of a history .html; nothing is written without.
     language: of the page of a table, "en" or "ja".
+    population_size, weights: of rows that are a sample of more people, how many these are, and the column that says how
+        many of them each row stands for.
 
     Of a history: `knowledge` in per cent, `attacks`, the `minutes` that they may take, and `sample`, the most customers
     that are attacked.
@@ -749,11 +762,12 @@ def report(release: Any, out: Any = None, *, force: bool = False, language: str 
 
     if not isinstance(release, TableRelease) or release.original is None or release.rows is None:
         raise InputError.of("a release of rows of people that is in this process, to report on")
-    refuse_unknown(options, ["language", "force"], "report")
+    sampled = {name: options.pop(name, None) for name in ("population_size", "weights")}
+    refuse_unknown(options, ["language", "force", *sampled], "report")
     if out is not None:
         check_suffix(Path(out))
     with guarded({"out": out}, inputs=[release.original.name], force=force) as drafts:
-        of_table = report_table(release.original, release)
+        of_table = report_table(release.original, release, **sampled)
         if out is not None:
             of_table.document(language).write(drafts["out"], Path(out).suffix)
     return of_table

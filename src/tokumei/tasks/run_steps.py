@@ -460,4 +460,5 @@ class TableWork:
 
     def _profile(self) -> dict[str, Any]:
         rows = self.row_numbers
-        return profile(self.table, self.released, rows, population_size=self.job.population_size)
+        size, weights = self.job.population_size, self.job.weights
+        return profile(self.table, self.released, rows, population_size=size, weights=weights)
