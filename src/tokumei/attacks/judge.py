@@ -6,11 +6,12 @@ The truth is known of a release that keeps the rows of its original.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import InputError
@@ -19,6 +20,9 @@ from tokumei.core.seeds import generator
 from tokumei.core.text import counted
 from tokumei.data.history import History, period_of
 from tokumei.engines.history_rows import HistoryRows, rows_of
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 
 
 def truth_of(original: History, released: History) -> pl.DataFrame:
@@ -360,3 +364,62 @@ def risk_above(found: float, n_tried: float, found_else: float, n_else: float) -
     spread = math.hypot(error / room, error_else * (1 - rate) / room**2)
     low, value, high = (min(1.0, max(0.0, each)) for each in (risk - spread, risk, risk + spread))
     return value, (low, high)
+
+
+# Shares of people outside who are taken for members, by the score at that threshold.
+FALSE_ALARMS = {"success": 0.01, "at-0.1%": 0.001}
+
+
+def judge_membership(told: Mapping[str, tuple[Floats, Floats]], halves: tuple[Bools, Bools]) -> dict[str, Score]:
+    """Judge attackers who say of people how much speaks for their being in a release: shares told and the area.
+
+    told: what each attacker says of people inside, and of people outside. halves: who of these chooses the attacker;
+    the others judge. `success` is the share of people inside who lie above a threshold that one in a hundred of those
+    outside lies above, `at-0.1%` that of one in a thousand, each left out where too few are outside; `auc` the area
+    under the curve.
+    """
+    chosen = {name: (inside[halves[0]], out[halves[1]]) for name, (inside, out) in told.items()}
+    judged = {name: (inside[~halves[0]], out[~halves[1]]) for name, (inside, out) in told.items()}
+    each_auc = {name: auc_of(*both) for name, both in told.items()}
+    scores: dict[str, Score] = {}
+    for name, rate in FALSE_ALARMS.items():
+        if len(halves[1]) / 2 * rate < 1:
+            continue
+        best = max(chosen, key=lambda one: (told_at(*chosen[one], rate).mean(), each_auc[one]))
+        found = told_at(*judged[best], rate)
+        n_told, n = int(found.sum()), len(found)
+        each = {one: round(float(told_at(*both, rate).mean()), 4) for one, both in told.items()}
+        interval, inputs = wilson_interval(n_told, n), {"people": n, "by": best, "each": each}
+        scores[name] = Score(name, n_told / n, best=0, worst=1, interval=interval, baseline=rate, inputs=inputs)
+    best = max(chosen, key=lambda one: auc_of(*chosen[one]))
+    of_all = {"by": best, "each": {name: round(value, 4) for name, value in each_auc.items()}}
+    auc, interval = auc_of(*judged[best]), auc_interval(*judged[best])
+    scores["auc"] = Score("auc", auc, best=0, worst=1, interval=interval, baseline=0.5, inputs=of_all)
+    return scores
+
+
+def told_at(inside: Floats, outside: Floats, rate: float) -> Bools:
+    """Whether each of those inside lies above a threshold that at most this share of those outside lie above."""
+    order = np.sort(outside)
+    threshold = order[len(order) - 1 - int(np.floor(rate * len(order) + 1e-9))]
+    above: Bools = inside > threshold
+    return above
+
+
+def auc_of(inside: Floats, outside: Floats) -> float:
+    """Return the chance that somebody inside comes before somebody outside; equal ones count half.
+
+    Example: of 3 and 1 inside and 2 and 1 outside the first comes before both, the other before none and beside one:
+    (2 + 1/2) / 4 = .625.
+    """
+    order = np.sort(outside)
+    before = np.searchsorted(order, inside, side="left") + np.searchsorted(order, inside, side="right")
+    return float(before.sum() / (2 * len(inside) * len(outside)))
+
+
+def auc_interval(inside: Floats, outside: Floats) -> tuple[float, float]:
+    """Return the 95 % interval of the area under the curve (Hanley and McNeil 1982)."""
+    auc, n, m = auc_of(inside, outside), len(inside), len(outside)
+    spread = auc * (1 - auc) + (n - 1) * (auc / (2 - auc) - auc**2) + (m - 1) * (2 * auc**2 / (1 + auc) - auc**2)
+    reach = 1.96 * float(np.sqrt(max(0.0, spread) / (n * m)))
+    return max(0.0, auc - reach), min(1.0, auc + reach)

@@ -215,7 +215,10 @@ def measure_history(
 def attack_history(
     attack: Annotated[
         str | None,
-        Argument(metavar="[NAME]", help="See 'tokumei parts history-attack', or attribution; with --threat, if given."),
+        Argument(
+            metavar="[NAME]",
+            help="See 'tokumei parts history-attack', or attribution, membership; with --threat, if given.",
+        ),
     ] = None,
     releases: Annotated[
         list[Path] | None, Argument(metavar="[A B]", help="With link-releases: two releases of the same people.")
@@ -242,6 +245,12 @@ def attack_history(
     rows: Annotated[
         Path | None, Option("--rows", metavar="FILE", help="The row of T behind each row of A, for attribution.")
     ] = None,
+    control: Annotated[
+        Path | None, Option("--control", metavar="C", help="Customers who are not in the release, for membership.")
+    ] = None,
+    people: Annotated[
+        int, Option("--people", min=0, help="With membership: customers in and out who are asked about; 0 for all.")
+    ] = 2_000,
     draws: Annotated[int, Option("--draws", min=1, help="How often a threat's knowledge is drawn.")] = 3,
     seed: Annotated[int, Option("--seed", min=0, help="What a threat's knowledge is drawn by.")] = 1,
     hierarchy: ItemHierarchyOption = None,
@@ -264,6 +273,9 @@ def attack_history(
     --original, the release row for row, --rows where purchases were moved, and --threat if somebody else attacks than
     who knows a quarter of all purchases. --out lists the claims.
 
+    'membership' tells whether customers are in the release: with --original, whose customers are, and --control, whose
+    are not; of both the same share is known. --out lists those who are told.
+
     Example: tokumei attack history linkage --master M.csv --knowledge T25.csv --release S.csv --out Fh.csv
     """
     from tokumei.data.files.histories import form_of, form_of_release
@@ -282,10 +294,13 @@ def attack_history(
         raise InputError.of("link-releases, which takes two releases", value=str(releases[0]))
     if release is None:
         raise InputError.of("a release", option="--release")
-    if threat is not None or attack == "attribution":
+    if control is not None and attack != "membership":
+        raise InputError.of("membership, which asks who is in the release", option="--control")
+    if threat is not None or attack in ("attribution", "membership"):
         if engine != "local":
-            raise InputError.of("the local engine, which threats and attribution need", option="--engine", value=engine)
-        asked = _Threatened(threat, attack, original, release, rows, draws, seed, item_file(hierarchy))
+            expected = "the local engine, which threats, attribution and membership need"
+            raise InputError.of(expected, option="--engine", value=engine)
+        asked = _Threatened(threat, attack, original, release, rows, control, people, draws, seed, item_file(hierarchy))
         _attack_as(asked, options, out, force=force, reading=reading, json=json)
         return
     if attack is None or knowledge is None or out is None:
@@ -336,6 +351,8 @@ class _Threatened:
     original: Path | None
     release: Path
     rows: Path | None
+    control: Path | None
+    people: int
     draws: int
     seed: int
     hierarchy: Path | None
@@ -344,16 +361,17 @@ class _Threatened:
 def _attack_as(
     asked: _Threatened, options: list[str] | None, out: Path | None, *, force: bool, reading: Reading, json: bool
 ) -> None:
-    """Attack under a threat model; the customers at risk, or the claims, go to a file if one is named."""
+    """Attack under a threat model; the customers at risk, those told, or the claims, go to a file if one is named."""
     from tokumei.data.files.formats import write_frame
     from tokumei.data.files.outputs import guarded
+    from tokumei.tasks.attack_membership import attack_membership
     from tokumei.tasks.attribute_history import attribute_history
     from tokumei.tasks.threat_history import threat_history
 
     if asked.original is None:
         raise InputError.of("the original, of which the attacker knows some", option="--original")
     how: dict[str, Any] = {"draws": asked.draws, "seed": asked.seed, "reading": reading, "hierarchy": asked.hierarchy}
-    inputs = [asked.original, asked.release, asked.hierarchy, asked.rows]
+    inputs = [asked.original, asked.release, asked.hierarchy, asked.rows, asked.control]
     with showing_progress(), guarded({"--out": out}, inputs=inputs, force=force) as drafts:
         if asked.attack == "attribution":
             how |= {"sources": asked.rows, **part_options(options, attribute_history)}
@@ -361,6 +379,15 @@ def _attack_as(
             if out is not None:
                 write_frame(claimed.numbered_claims, drafts["--out"])
             show(claimed, json=json)
+            return
+        if asked.attack == "membership" and asked.rows is None:
+            if asked.control is None:
+                raise InputError.of("the customers who are not in the release", option="--control")
+            how |= {"control": asked.control, "people": asked.people, **part_options(options, attack_membership)}
+            told = attack_membership(asked.original, asked.release, asked.threat, **how)
+            if out is not None:
+                write_frame(told.riskiest, drafts["--out"])
+            show(told, json=json)
             return
         if asked.rows is not None or asked.threat is None:
             raise InputError.of("attribution, which asks whose purchases rows are", option="--rows")

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tokumei.methods.registry import HistoryAnonymizer, TableAnonymizer
     from tokumei.predictors.predictor import Rule
     from tokumei.tasks.attack_history import Guesses
+    from tokumei.tasks.attack_membership import CustomerMembership
     from tokumei.tasks.attack_table import TableAttack
     from tokumei.tasks.attribute_history import Attribution
     from tokumei.tasks.audit_generalized import GeneralizedAudit
@@ -319,6 +320,20 @@ def attack(  # type: ignore[overload-overlap]  # A name of its own gives a resul
 @overload
 def attack(
     original: History | HistoryRelease,
+    release: History | HistoryRelease | Frame,
+    attack: Literal["membership"],
+    *,
+    control: Any,
+    threat: str | HistoryThreat | None = None,
+    people: int = 2_000,
+    draws: int = 3,
+    seed: int = 1,
+    hierarchy: Any = None,
+    **options: Unpack[ThreatOptions],
+) -> CustomerMembership: ...
+@overload
+def attack(
+    original: History | HistoryRelease,
     release: History | HistoryRelease | Frame | None = None,
     attack: str | HistoryAttack | None = None,
     *,
@@ -356,6 +371,7 @@ def attack(original: Any, release: Any = None, attack: Any = None, **options: An
     "insider" or a threat of your own, with `attacks`, `draws`, `seed` and changes such as `share` or `days`; the first
     is the original then. So it is with "attribution", which asks whose purchase each row is, whatever its pseudonym;
     `sources` then tells which row of the original each was, counted from 0, where the release is only a frame or file.
+    "membership" asks whether customers are in the release, with a `control`: a history of customers who are not in it.
     "link-releases" takes two releases of the same people, and tells which names are one person's; `truth` has the
     columns first and second.
 

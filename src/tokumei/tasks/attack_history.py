@@ -120,9 +120,10 @@ def attack_history(
 
     With a `threat`, the first is the original, and what is known of it is drawn as the threat says (see
     `threat_history`): the result is then a `ThreatReport`, not `Guesses`. The attack "attribution" takes the original,
-    too, and asks whose purchases the rows are (see `attribute_history`). By "link-releases" both are releases, and the
-    result is `LinkedReleases`. With an item `hierarchy`, what is known and what is released are compared at the coarser
-    of their levels. On another engine than the local one both are files, whose rows need not fit into memory.
+    too, and asks whose purchases the rows are (see `attribute_history`); "membership" asks whether customers are in the
+    release, with a `control` of those who are not (see `attack_membership`). By "link-releases" both are releases, and
+    the result is `LinkedReleases`. With an item `hierarchy`, what is known and what is released are compared at the
+    coarser of their levels. On another engine than the local one both are files, whose rows need not fit into memory.
     """
     if attack == LINK_RELEASES:
         from tokumei.tasks.link_releases import link_history_releases
@@ -131,8 +132,8 @@ def attack_history(
             raise InputError.of("the local engine, which link-releases needs", option="engine", value=engine)
         return link_history_releases(knowledge, release, reading=reading, **options)
     if engine != "local":
-        if threat is not None or hierarchy is not None or attack == "attribution":
-            expected = "the local engine, which threats, hierarchies and attribution need"
+        if threat is not None or hierarchy is not None or attack in ("attribution", "membership"):
+            expected = "the local engine, which threats, hierarchies, attribution and membership need"
             raise InputError.of(expected, option="engine", value=engine)
         check_engine_reads(engine, knowledge=knowledge, release=release)
 
@@ -142,6 +143,12 @@ def attack_history(
         from tokumei.tasks.attribute_history import attribute_history
 
         return attribute_history(knowledge, release, threat, reading=reading, hierarchy=hierarchy, **options)
+    if attack == "membership":
+        from tokumei.tasks.attack_membership import attack_membership
+
+        control = options.pop("control", None)
+        how: dict[str, Any] = {"control": control, "reading": reading, "hierarchy": hierarchy}
+        return attack_membership(knowledge, release, threat, **how, **options)
     if threat is not None:
         from tokumei.tasks.threat_history import threat_history
 

@@ -61,7 +61,7 @@ def test_true_pseudonyms_are_among_those_that_are_kept(monkeypatch: pytest.Monke
     monkeypatch.setattr(blocking, "N_KEPT", 6)
     evidence, counts = attack.weigh(shop.known(0.25, seed=1), History(release.frame))
     epochs = find_epochs(evidence.n_rows, 60)
-    [scores] = blocking.score_in_blocks(evidence, counts, epochs, joining._learn)
+    [scores] = blocking.score_in_blocks(evidence, counts, epochs, joining.learn_fields)
     assert release.pseudonyms is not None
     truth = release.pseudonyms.unique(["customer", "pseudonym"]).select("customer", "pseudonym")
     names = {name: at for at, name in enumerate(evidence.compared.pseudonyms)}

@@ -152,9 +152,9 @@ def test_pseudonyms_out_of_the_question_teach_nothing(
     epochs = find_epochs(evidence.n_rows, len(evidence.compared.customers))
     rates = counts.rates(counts.expected.n_known > 0)
     by_count = [counts.odds(epoch, rates) for epoch in epochs]
-    few = joining._learn(evidence, epochs, by_count)
+    few = joining.learn_fields(evidence, epochs, by_count)
     monkeypatch.setattr(joining, "FAR", np.inf)
-    plain = joining._learn(evidence, epochs, by_count)
+    plain = joining.learn_fields(evidence, epochs, by_count)
     for name, shares in few.items():
         assert shares == pytest.approx(plain[name], abs=1e-4)
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
-from tokumei.attacks.candidates import UNKNOWN, Floats, share_score
+from tokumei.attacks.candidates import UNKNOWN, Floats
 from tokumei.attacks.disclosure.nearest_records import N_PEOPLE, PEOPLE_HELP, OwnRecords, drawn_people
+from tokumei.attacks.judge import FALSE_ALARMS, judge_membership, told_at
 from tokumei.attacks.likeness import Likeness
 from tokumei.attacks.threat_model import ThreatModel
 from tokumei.core.score import Score
@@ -20,8 +21,6 @@ from tokumei.core.seeds import generator
 from tokumei.data.table import Table
 from tokumei.hierarchies.label_semantics import Bools, Ints
 
-# Shares of people outside who are taken for members; how many of them must be there for the share to be told.
-FALSE_ALARMS = {"success": 0.01, "at-0.1%": 0.001}
 MOST_REFERENCE = 10_000
 # Values of a column that the classifier tells apart; how much large weights cost it.
 N_VALUES, RIDGE = 24, 1.0
@@ -68,31 +67,18 @@ class Membership:
         rng = generator(seed, "halves")
         halves = [rng.permutation(len(each)) % 2 == 0 for each in (members, outside)]
         told = {name: (one[: len(members)], one[len(members) :]) for name, one in spoken.items()}
-        chosen = {name: (inside[halves[0]], out[halves[1]]) for name, (inside, out) in told.items()}
-        judged = {name: (inside[~halves[0]], out[~halves[1]]) for name, (inside, out) in told.items()}
-        each_auc = {name: auc_of(*both) for name, both in told.items()}
-        proxy = {"exact_copies": _copies(threat_model), "exact_copies_outside": _copies(threat_model, reference)}
-        out: dict[str, Score] = {}
-        for name, rate in FALSE_ALARMS.items():
-            if len(outside) / 2 * rate < 1:
-                continue
-            best = max(chosen, key=lambda one: (_rate_at(*chosen[one], rate).mean(), each_auc[one]))
-            found = _rate_at(*judged[best], rate)
-            inputs: dict[str, Any] = {"by": best}
-            if name == "success":
-                inside = told[best][0]
-                sure = np.where(_rate_at(*told[best], rate), inside - inside.min() + 1, 0.0)
-                inputs |= {
-                    "each": {one: round(float(_rate_at(*both, rate).mean()), 4) for one, both in told.items()},
-                    "riskiest": OwnRecords.of(threat_model, likeness, members).riskiest(sure),
-                    "proxy": proxy,
-                }
-            out[name] = share_score(name, int(found.sum()), len(found), rate, inputs=inputs)
-        best = max(chosen, key=lambda one: auc_of(*chosen[one]))
-        auc, reach = auc_of(*judged[best]), _auc_interval(*judged[best])
-        of_all = {"by": best, "each": {name: round(value, 4) for name, value in each_auc.items()}}
-        out["auc"] = Score("auc", auc, best=0, worst=1, interval=reach, baseline=0.5, inputs=of_all)
-        return out
+        scores = judge_membership(told, (halves[0], halves[1]))
+        if "success" not in scores:
+            return scores
+        best = scores["success"].inputs["by"]
+        inside = told[best][0]
+        sure = np.where(told_at(*told[best], FALSE_ALARMS["success"]), inside - inside.min() + 1, 0.0)
+        more = {
+            "riskiest": OwnRecords.of(threat_model, likeness, members).riskiest(sure),
+            "proxy": {"exact_copies": _copies(threat_model), "exact_copies_outside": _copies(threat_model, reference)},
+        }
+        scores["success"] = replace(scores["success"], inputs={**scores["success"].inputs, **more})
+        return scores
 
 
 def _halves(threat_model: ThreatModel, most: int, seed: int) -> tuple[Ints, Ints]:
@@ -171,33 +157,6 @@ def _logistic(features: Floats, is_one: Bools) -> Floats:
 
     found: Floats = minimize(loss, np.zeros(data.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
     return found[1:]
-
-
-def _rate_at(inside: Floats, outside: Floats, rate: float) -> Bools:
-    """Whether each of those inside lies above a threshold that at most this share of those outside lie above."""
-    order = np.sort(outside)
-    threshold = order[len(order) - 1 - int(np.floor(rate * len(order) + 1e-9))]
-    above: Bools = inside > threshold
-    return above
-
-
-def auc_of(inside: Floats, outside: Floats) -> float:
-    """Return the chance that somebody inside comes before somebody outside; equal ones count half.
-
-    Example: of 3 and 1 inside and 2 and 1 outside the first comes before both, the other before none and beside one:
-    (2 + 1/2) / 4 = .625.
-    """
-    order = np.sort(outside)
-    before = np.searchsorted(order, inside, side="left") + np.searchsorted(order, inside, side="right")
-    return float(before.sum() / (2 * len(inside) * len(outside)))
-
-
-def _auc_interval(inside: Floats, outside: Floats) -> tuple[float, float]:
-    """Return the 95 % interval of the area under the curve (Hanley and McNeil 1982)."""
-    auc, n, m = auc_of(inside, outside), len(inside), len(outside)
-    spread = auc * (1 - auc) + (n - 1) * (auc / (2 - auc) - auc**2) + (m - 1) * (2 * auc**2 / (1 + auc) - auc**2)
-    reach = 1.96 * float(np.sqrt(max(0.0, spread) / (n * m)))
-    return max(0.0, auc - reach), min(1.0, auc + reach)
 
 
 def _copies(threat_model: ThreatModel, places: Ints | None = None) -> float | None:

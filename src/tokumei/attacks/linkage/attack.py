@@ -143,17 +143,22 @@ def guesses_of(compared: Compared, found: Ints) -> pl.DataFrame:
     return pl.DataFrame(guesses, schema=SCHEMA).sort("customer", "period")
 
 
-def weigh(knowledge: History, published: History, *, has_habits: bool = True) -> tuple[Evidence, CountEvidence]:
-    """Prepare what rows and their numbers say, and what rows buy where habits are asked for."""
+def weigh(
+    knowledge: History, published: History, *, has_habits: bool = True, share: float | None = None
+) -> tuple[Evidence, CountEvidence]:
+    """Prepare what rows and their numbers say, and what rows buy where habits are asked for.
+
+    share: of the rows of each customer that is known; if not given, known rows are counted beside all.
+    """
     compared = Compared.of(knowledge, published, has_habits=has_habits)
     n_known, n_released = len(compared.known), len(compared.released)
     # What is not released of all the rows the attacker counts was deleted; unknown rows are counted where marked.
-    is_counted = knowledge.n_rows > n_known or n_known >= n_released
+    is_counted = share is None and (knowledge.n_rows > n_known or n_known >= n_released)
     n_rows = knowledge.n_rows if is_counted else n_released / (1 - USUAL_DELETED)
     deleted = max(0.0, 1 - n_released / n_rows)
     evidence = Evidence.of(compared, deleted)
     shape = (len(compared.customers), len(compared.months))
-    expected = Expected.of(knowledge, compared.known, min(n_known / n_rows, MOST_KNOWN), shape)
+    expected = Expected.of(knowledge, compared.known, min(share or n_known / n_rows, MOST_KNOWN), shape)
     return evidence, CountEvidence(expected, 1 - deleted, evidence.n_rows)
 
 

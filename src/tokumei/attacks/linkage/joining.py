@@ -53,7 +53,7 @@ def join_epochs(
     rates = counts.rates(is_found)
     by_count = [counts.odds(epoch, rates) for epoch in epochs]
     if agreement is None:
-        agreement = _learn(evidence, epochs, by_count)
+        agreement = learn_fields(evidence, epochs, by_count)
     by_rows = evidence.by_rows(evidence.compared.known, agreement)
     chain = Chain.of(evidence, epochs)
     # Visits without items, prices and quantities have no habits to compare.
@@ -84,7 +84,7 @@ def join_epochs(
 
 def join_in_blocks(evidence: Evidence, counts: CountEvidence, epochs: Sequence[Epoch]) -> Ints:
     """Match customers (down) in each month (across) where scores of all pairs would not fit; by rows and numbers."""
-    scores = score_in_blocks(evidence, counts, epochs, _learn)
+    scores = score_in_blocks(evidence, counts, epochs, learn_fields)
     matches = [match_sparse(one) for one in scores]
     return _by_month(matches, epochs, evidence.n_rows, len(evidence.compared.customers))
 
@@ -96,7 +96,7 @@ def match_counts(counts: CountEvidence, epochs: Sequence[Epoch]) -> Ints:
     return _by_month(matches, epochs, counts.n_rows, len(rates))
 
 
-def _learn(evidence: Evidence, epochs: Sequence[Epoch], by_count: Sequence[Floats]) -> Agreement:
+def learn_fields(evidence: Evidence, epochs: Sequence[Epoch], by_count: Sequence[Floats]) -> Agreement:
     """Learn how far fields agree, starting from kinds and numbers of rows; and if none is sure to, from those that do.
 
     Where most buy once and all items are of one kind, numbers of rows lead nowhere: nobody's pseudonym is among those
