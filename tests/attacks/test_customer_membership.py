@@ -15,6 +15,7 @@ from tokumei.attacks.history.membership import (
     Asked,
     best_of,
     beyond_control,
+    rows_of_one,
     speak_by_rows,
     speak_for,
 )
@@ -52,6 +53,21 @@ def test_single_purchases_by_hand() -> None:
     }
     # Two of four rows are tea of March, one is rice of March.
     assert found["rare-items"] == pytest.approx([(math.log(2) + math.log(4)) / 2, 0])
+
+
+def test_rows_of_one_pseudonym_by_hand() -> None:
+    """Ann's purchases stand under two pseudonyms, of which the second may follow the first; Bob's nowhere."""
+    later = DAY.replace(month=4)
+    released = purchases(("p", DAY, "tea", 2.0, 1), ("q", later, "rice", 5.0, 1), ("r", later, "rice", 5.0, 1))
+    known = purchases(
+        ("ann", DAY, "tea", 2.0, 1),
+        ("ann", later, "rice", 5.0, 1),
+        ("ann", DAY, "oil", 9.0, 1),
+        ("bob", DAY, "s", 1.0, 1),
+    )
+    months = known.kept.select(period=known.period)["period"].unique().sort().to_list()
+    assert rows_of_one(known, released, dict.fromkeys(months, 0)).tolist() == [1 / 3, 0.0]
+    assert rows_of_one(known, released, {month: at for at, month in enumerate(months)}).tolist() == [2 / 3, 0.0]
 
 
 def test_what_a_history_does_not_tell_is_not_compared() -> None:
@@ -117,7 +133,7 @@ def test_all_purchases_under_one_pseudonym_say_more_than_each() -> None:
     ]
     known = purchases(*inside, *outside)
     is_outside = np.arange(24) >= 18
-    spoken = speak_for(Asked(known, 1.0, is_outside), purchases(*released))
+    spoken = speak_for(Asked(known, 1.0, 0.0, is_outside), purchases(*released))
     assert tuple(spoken) == (*BY_ROW, *BY_CUSTOMER)
     areas = {name: auc_of(one[:12], one[12:]) for name, one in spoken.items()}
     assert areas["exact-row"] == areas["item-and-day"] == 0.5

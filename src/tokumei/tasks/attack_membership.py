@@ -134,13 +134,14 @@ def attack_membership(
         raise InputError.of("a release with rows", file=seen.name)
     drawn = [_drawn(side, people, seed, name) for side, name in zip(sides, ("members", "outside"), strict=True)]
     n_inside, n_outside = (len(names) for names in drawn)
+    deleted = max(0.0, 1 - seen.n_rows / max(1, sides[0].kept.height))
     judged: list[dict[str, Score]] = []
     told: Counter[str] = Counter()
     sure: Counter[str] = Counter()
     with step("telling members", draws) as bar:
         for number in range(draws):
             luck = seed_of_draw(seed, number)
-            asked, is_inside, halves = _asked(sides, drawn, model, luck)
+            asked, is_inside, halves = _asked(sides, drawn, model, deleted, luck)
             known, shown = roll_together(asked.known, _as_known(seen, model), items)
             spoken = speak_for(replace(asked, known=known), shown)
             both = {name: (one[is_inside], one[~is_inside]) for name, one in spoken.items()}
@@ -193,7 +194,7 @@ def _drawn(history: History, most: int, seed: int, name: str) -> list[str]:
 
 
 def _asked(
-    sides: Sequence[History], drawn: Sequence[Sequence[str]], threat: HistoryThreat, seed: int
+    sides: Sequence[History], drawn: Sequence[Sequence[str]], threat: HistoryThreat, deleted: float, seed: int
 ) -> tuple[Asked, Bools, tuple[Bools, Bools]]:
     """Draw what is known of customers inside and outside; who is inside; and who of either chooses the attacker."""
     known, n_rows = [], 0
@@ -213,7 +214,7 @@ def _asked(
     # Whoever chooses the attacker knows who is outside, and holds everybody against them.
     is_outside[np.flatnonzero(~is_inside)[halves[1]]] = True
     share = min(1.0, rows.height / max(1, n_rows))
-    return Asked(asked, share, is_outside), is_inside, (halves[0], halves[1])
+    return Asked(asked, share, deleted, is_outside), is_inside, (halves[0], halves[1])
 
 
 def _as_known(seen: History, threat: HistoryThreat) -> History:

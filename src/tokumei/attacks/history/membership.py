@@ -6,7 +6,7 @@ long as that lives: what is common to each purchase alone is rarely common to al
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,8 +30,10 @@ ROW_KEYS: dict[str, tuple[str, ...]] = {
 }
 BEYOND = "-beyond-control"
 BY_ROW = (*ROW_KEYS, "rare-items", f"rare-items{BEYOND}", "likely-rows", f"likely-rows{BEYOND}", "all-rows")
-BY_CUSTOMER = tuple(
-    f"{name}{more}" for name in ("best-pseudonym", "gap-to-second", "all-pseudonyms") for more in ("", BEYOND)
+BY_CUSTOMER = (
+    *(f"{name}{more}" for name in ("best-pseudonym", "gap-to-second", "all-pseudonyms") for more in ("", BEYOND)),
+    "rows-of-one",
+    "rows-and-all",
 )
 # People known to be outside of whom as many purchases are known, beside whom somebody is held.
 N_BESIDE = 25
@@ -43,12 +45,14 @@ LEAST_SPREAD = 1e-3
 class Asked:
     """Customers of whom somebody asks whether they are in a release, and what is known of them.
 
-    known: purchases of all of them. share: of the purchases of each that is known. is_outside: who is known not to be
-    in the release, in the order of `known.customers`.
+    known: purchases of all of them. share: of the purchases of each that is known. deleted: of the purchases that the
+    release was made of, the share that is not in it, which is no secret. is_outside: who is known not to be in the
+    release, in the order of `known.customers`.
     """
 
     known: History
     share: float
+    deleted: float
     is_outside: Bools
 
     @property
@@ -72,15 +76,22 @@ def speak_for(asked: Asked, published: History) -> dict[str, Floats]:
 
     Whole customers: the log odds of `linkage`, added up over the times in which pseudonyms live, of the best pseudonym
     (`best-pseudonym`), how far these lie above those of the next (`gap-to-second`), and the mean of the odds of all
-    pseudonyms, where each purchase without a counterpart speaks against (`all-pseudonyms`).
+    pseudonyms, where each purchase without a counterpart speaks against (`all-pseudonyms`). By `rows-of-one` the share
+    of the purchases that stand exactly as they were under one pseudonym; by `rows-and-all` this and `all-pseudonyms`,
+    each as far as it lies beyond control: where nobody outside has such a row by accident, one is worth more than all
+    likelihood.
 
     Who made many purchases finds more of them by accident: `-beyond-control` says how far each stands above people
     outside of whom as many are known.
     """
     spoken = {**speak_by_rows(asked.known, published), **_speak_by_linkage(asked, published)}
-    held = {name: name.removesuffix(BEYOND) for name in (*BY_ROW, *BY_CUSTOMER)}
     sums = {**spoken, "likely-rows": spoken["likely-rows"] * asked.n_known}
-    return {name: spoken[of] if name == of else asked.beyond_control(sums[of]) for name, of in held.items()}
+    for name in (*BY_ROW, *BY_CUSTOMER):
+        if name.endswith(BEYOND):
+            spoken[name] = asked.beyond_control(sums[name.removesuffix(BEYOND)])
+    of_one = asked.beyond_control(spoken["rows-of-one"])
+    spoken["rows-and-all"] = of_one + spoken[f"all-pseudonyms{BEYOND}"]
+    return {name: spoken[name] for name in (*BY_ROW, *BY_CUSTOMER)}
 
 
 def speak_by_rows(known: History, published: History) -> dict[str, Floats]:
@@ -108,9 +119,34 @@ def speak_by_rows(known: History, published: History) -> dict[str, Floats]:
     return found
 
 
+def rows_of_one(known: History, published: History, epoch_of: Mapping[int, int]) -> Floats:
+    """Return the share of each customer's known purchases that stand exactly as they were under one pseudonym.
+
+    epoch_of: the number of the time in which pseudonyms live, by month; in each it may be another pseudonym.
+
+    Example: of somebody's three purchases one stands under p, another under q, and the third nowhere: 1/3, or 2/3 if p
+    lives before q.
+    """
+    absent = {*known.absent, *published.absent}
+    keys = [column for column in ROW_KEYS["exact-row"] if column not in absent]
+    purchase = pl.Series("purchase", np.arange(known.kept.height))
+    ours = known.kept.select(*keys, purchase, owner=pl.Series(_owners(known)), period=period_of(pl.col("date")))
+    theirs = published.kept.select(*keys, pseudonym="customer").unique()
+    met = ours.join(theirs, on=keys, nulls_equal=True).with_columns(epoch=pl.col("period").replace_strict(epoch_of))
+    counts = (
+        met.group_by("owner", "epoch", "pseudonym").agg(n=pl.len()).group_by("owner", "epoch").agg(pl.col("n").max())
+    )
+    n_owners = len(known.customers)
+    n_met = np.bincount(counts["owner"].to_numpy(), counts["n"].to_numpy(), n_owners)
+    shares: Floats = n_met / np.maximum(np.bincount(ours["owner"].to_numpy(), minlength=n_owners), 1)
+    return shares
+
+
 def _speak_by_linkage(asked: Asked, published: History) -> dict[str, Floats]:
     """Return what the evidence of `linkage` says, of single purchases and of whole customers."""
     evidence, counts, epochs = in_pieces(*weigh(asked.known, published, has_habits=False, share=asked.share))
+    evidence = replace(evidence, deleted=max(evidence.deleted, asked.deleted))
+    counts = replace(counts, kept=1 - evidence.deleted)
     n_pieces, rates = len(evidence.n_rows), counts.rates(counts.expected.n_known > 0)
     at_once = max(1, LARGEST_CELLS // max(1, n_pieces))
     # How far fields agree is learned from those who may be in the release, where most is known of them.
@@ -133,7 +169,11 @@ def _speak_by_linkage(asked: Asked, published: History) -> dict[str, Floats]:
             best[rows] += first
             gap[rows] += first - second
             of_all[rows] += mean + n_known[n_known > 0] * against
+    months = evidence.compared.months
+    epoch_of = dict.fromkeys(months, 0)
+    epoch_of |= {months[at]: number for number, epoch in enumerate(epochs) for at in epoch.months}
     return {
+        "rows-of-one": rows_of_one(asked.known, published, epoch_of),
         "likely-rows": by_rows / asked.n_known,
         "all-rows": by_rows + asked.n_known * against,
         "best-pseudonym": best,
