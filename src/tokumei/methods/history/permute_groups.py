@@ -15,7 +15,7 @@ from tokumei.core.seeds import generator
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
 from tokumei.engines.item_sets import Floats, Ints
-from tokumei.methods.history.similar_customers import group_like_months
+from tokumei.methods.history.like_months import Limits, group_like_months
 from tokumei.methods.history.steps import Changed, release_under_pseudonyms
 
 OPEN = -1
@@ -72,8 +72,9 @@ class PermuteGroups:
 
     Groups are searched: from every customer alone, the two groups that lose the fewest rows are merged until the
     bound on labels holds, so that how many customers to a group and how many stay open come out of what they cost. They
-    are often the customers with the most rows: `most_open` limits them, and `attributed` the second bound, by merging
-    until it is reached, too.
+    are often the customers with the most rows: `most_open` limits them, and `attributed` the second bound. Where that
+    is exceeded, customers are merged by the rows that are cut for each row whose buyer is hidden, with several weights,
+    until it holds, too; of these groupings that is taken which leaves the most rows with their buyers.
     """
 
     # As much as is held tolerable for a recipient who is trusted (CHEO); what is published needs less.
@@ -120,11 +121,12 @@ class PermuteGroups:
     def group(self, original: History) -> Groups:
         """Find the groups that keep most rows under the bound."""
         customers, n_rows = rows_by_month(original)
-        n = len(customers)
-        most_found, most_open = (most_within(share, n) for share in (self.bound, self.most_open))
-        least = {"most_found": most_found, "smallest": self.smallest, "most_open": most_open}
-        labels = group_like_months(n_rows, **least, most_attributed=self.attributed)
-        return Groups(customers, n_rows, labels)
+        return Groups(customers, n_rows, group_like_months(n_rows, self.limits(len(customers))))
+
+    def limits(self, n_customers: int) -> Limits:
+        """Return how many customers may be open or in groups of their own."""
+        found, is_open = (most_within(share, n_customers) for share in (self.bound, self.most_open))
+        return Limits(found, self.smallest, is_open, self.attributed)
 
     def _check_options(self) -> None:
         for name in ("bound", "most_open", "attributed"):
