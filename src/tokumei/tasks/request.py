@@ -545,4 +545,5 @@ class HistoryMeasureOptions(TypedDict, total=False):
     n_sets: int
     normalize: Literal["worst", "range"]
     released_master: Any
+    sample: int
     statistic: str | Sequence[str]
