@@ -59,17 +59,21 @@ def join_epochs(
     # Visits without items, prices and quantities have no habits to compare.
     has_habits = bool(n_rounds and len(epochs) > 1 and evidence.compared.tokens)
     habits = _habits(evidence, epochs) if has_habits else None
-    bonus: list[Floats] = [np.zeros(1)] * len(epochs)
+    bonus = [np.zeros(1)] * len(epochs)
     learned: tuple[Ints, list[Ratios]] | None = None
     weights: Floats | None = None
     found = np.full((len(is_found), n_months), -1)
     with step("joining epochs", total=n_rounds + 1) as bar:
         for n_done in range(n_rounds + 1):
-            odds = [by_rows[:, e.names] + c + b for e, c, b in zip(epochs, by_count, bonus, strict=True)]
+            # Numbers of all pairs are large: none is kept longer than it is needed.
+            odds = [by_rows[:, e.names] + c + bonus.pop(0) for e, c in zip(epochs, by_count, strict=True)]
+            bonus = [np.zeros(1)] * len(epochs)
             if chain.is_linked:
                 chain, messages = _join_with_freedom(chain, odds)
                 odds = [one + other for one, other in zip(odds, messages, strict=True)]
+                del messages
             matches = [match(one) for one in odds]
+            del odds
             found = _by_month(matches, epochs, evidence.n_rows, len(is_found))
             bar.advance()
             if n_done < n_rounds and habits is not None:
@@ -296,7 +300,7 @@ def _weigh_habits(
     if weights is None:
         return [np.zeros(feature.shape[1:]) for feature in features]
     rate = _epoch_rates(epochs, rates)
-    scores = [np.tensordot(weights.astype(np.float32), feature, 1).astype(np.float64) for feature in features]
+    scores = (np.tensordot(weights.astype(np.float32), feature, 1).astype(np.float64) for feature in features)
     return [_against_anybody(score, rate[:, number]) for number, score in enumerate(scores)]
 
 
