@@ -8,7 +8,7 @@ import pytest
 from tests.journey.commands import tokumei_here
 
 import tokumei as tk
-from tokumei.core.errors import CannotAnonymize, TokumeiError
+from tokumei.core.errors import CannotAnonymize, InputError, TokumeiError
 from tokumei.data.made_retail import make_retail
 from tokumei.methods.history.permute_groups import PermuteGroups
 from tokumei.reports.evaluation import CONTEST_UTILITIES
@@ -60,6 +60,14 @@ def test_what_a_history_lacks_is_left_out_with_its_reason() -> None:
 def test_what_cannot_be_predicted_is_refused(options: dict[str, object]) -> None:
     with pytest.raises(TokumeiError):
         tk.predict(SHOP, **options)  # type: ignore[call-overload]
+
+
+def test_options_of_the_other_kind_of_data_are_refused() -> None:
+    with pytest.raises(InputError, match="an option of predict"):
+        tk.predict(tk.Table({"age": [31, 31]}, qi=["age"]), bound=0.3)  # type: ignore[call-overload]
+    for wrong in ({"k": 3}, {"qi": ["item"]}):
+        with pytest.raises(InputError, match="an option of the history anonymizer"):
+            tk.predict(SHOP, **wrong)
 
 
 def test_a_dry_run_predicts_each_bound_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

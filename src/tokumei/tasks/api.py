@@ -620,10 +620,12 @@ def predict(table: Any, qi: Any = None, **options: Any) -> Any:
     if isinstance(table, History):
         from tokumei.tasks.predict_history import PERMUTE_GROUPS, predict_history
 
-        return predict_history(table, method=options.pop("method", None) or PERMUTE_GROUPS, **options)
+        method = options.pop("method", None) or PERMUTE_GROUPS
+        # What a history does not have is refused with the options that there are.
+        return predict_history(table, method=method, **options, **({} if qi is None else {"qi": qi}))
     from tokumei.tasks.predict_table import predict_table
 
-    return predict_table(_table(_with_roles(table, qi)), **options)
+    return _checked("predict", predict_table, _table(_with_roles(table, qi)), {"limit": 20, **options})
 
 
 @public

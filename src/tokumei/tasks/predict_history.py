@@ -143,7 +143,9 @@ class HistoryPredictions(Result):
         return parts
 
 
-def predict_history(history: History, *, method: Any = PERMUTE_GROUPS, seed: int = 0, **options: Any) -> Result:
+def predict_history(
+    history: History, *, method: Any = PERMUTE_GROUPS, seed: int = 0, **options: Any
+) -> HistoryPredictions:
     """Predict what a method costs: of an option with several values, each with each value of the others.
 
     seed: what the deal and the items are drawn by; a release by the same seed is another draw.
