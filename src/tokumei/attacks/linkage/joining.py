@@ -142,6 +142,9 @@ def _learn_from(
     Everybody of an epoch takes part: who is left to himself believes in a pseudonym that others fit better.
     """
     least, by_rows = 0.0, scores is not None
+    # Candidates are kept of those alone of whom rows are known in an epoch.
+    owners, owner = np.unique(units.owner, return_inverse=True)
+    units = replace(units, owner=owner)
     for number, n_candidates in enumerate(passes):
         if number:
             scores, least, by_rows = evidence.by_rows(known, agreement), LEAST, True
@@ -151,7 +154,10 @@ def _learn_from(
                 n_candidates = max(n_candidates, FIRST_LINKS // max(1, len(known)))
         # By kinds alone nobody is ruled out.
         far = FAR if by_rows else np.inf
-        found = [_candidates(scores, epoch, odds, n_candidates, far) for epoch, odds in here]
+        found = []
+        for at, (epoch, odds) in enumerate(here):
+            some = owners[owners // len(scores) == at] % len(scores)
+            found.append([part[some] for part in _candidates(scores, epoch, odds, n_candidates, far)])
         candidates, prior, others = (np.concatenate(part) for part in zip(*found, strict=True))
         before = agreement
         agreement = learn_agreement(evidence, units, candidates, prior, others, agreement, least=least)
