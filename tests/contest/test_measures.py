@@ -20,7 +20,7 @@ from tokumei.contest.setting import parse_setting
 from tokumei.measures.registry import HISTORY_UTILITIES, TABLE_UTILITIES
 
 # Names that only lead to numbers: parts of a score, and levels of knowledge.
-PARTS = {"utility", "safety", "reidentification", "row_map"}
+PARTS = {"utility", "safety", "attribution", "reidentification", "row_map"}
 
 
 EDITIONS: dict[str, Edition] = {

@@ -106,7 +106,7 @@ def test_attack_on_a_release_that_says_nothing_is_certain_of_nobody(threat_model
     says_nothing = Published(table(pl.concat([blank] * N_ROWS)), rows)
     nothing = replace(threat_model, published=says_nothing, earlier=[says_nothing])
     scores = DISCLOSURE_ATTACKS.make(name).measure(nothing, seed=1)
-    assert {score.value for key, score in scores.items() if key.endswith("certain")} == {0}
+    assert {score.value for key, score in scores.items() if key.endswith("certain")} <= {0}
 
 
 @pytest.mark.parametrize("name", list(DISCLOSURE_ATTACKS))
@@ -115,4 +115,4 @@ def test_attack_explains_itself(name: str) -> None:
     said = part.__doc__ or ""
     assert all(word in said for word in ("Knowledge:", "Aim:", "Success:", "Baseline", "Example:"))
     assert all(option.help for option in part_options(part))
-    assert set(part.needs) <= {"sensitive", "earlier", "population"}
+    assert set(part.needs) <= {"sensitive", "earlier", "population", "control"}

@@ -94,6 +94,43 @@ def test_risk_page_has_attackers_and_what_attacks_find_before_anything_is_done(a
     assert Job.read(piece.folder / "job.toml").population_size is None
 
 
+def test_risk_page_has_the_risk_of_a_sample_by_its_weights(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice), log_in(alice)
+    roles = {"r0": "identifier", "r1": "quasi-identifier", "r2": "quasi-identifier", "r3": "other", "r4": "other"}
+    client.post(f"/workbench/{piece.key}/", roles)
+    do_jobs()
+    assert 'id="sample"' not in page(client, piece, "risk")
+    client.post(f"/workbench/{piece.key}/risk", {"population": "1000"})
+    do_jobs()
+    shown = page(client, piece, "risk")
+    for word in ("Alone among all 1,000 people", "chosen for this share", "not estimated", "single out", "Zayatz"):
+        assert word in shown, word
+    assert "by its weight" not in shown
+    # Nobody weighs people by what others know of them, or by a column that is not there.
+    for column in ("age", "nothing"):
+        client.post(f"/workbench/{piece.key}/risk", {"weights": column})
+        assert "a column of the file that others do not know" in page(client, piece, "risk")
+        assert Job.read(piece.folder / "job.toml").weights is None
+
+
+def test_weights_of_a_survey_give_the_risk_of_its_rows(alice: User, log_in: LogIn) -> None:
+    rows = "".join(f"{30 + n},{'fm'[n % 2]},{12.5 + n}\n" for n in range(8))
+    piece, client = begin(alice, f"age,sex,weight\n{rows}".encode()), log_in(alice)
+    client.post(f"/workbench/{piece.key}/", {"r0": "quasi-identifier", "r1": "quasi-identifier", "r2": "other"})
+    do_jobs()
+    client.post(f"/workbench/{piece.key}/risk", {"weights": "weight"})
+    do_jobs()
+    assert Job.read(piece.folder / "job.toml").weights == "weight"
+    shown = page(client, piece, "risk")
+    assert "<option selected>weight</option>" in shown
+    # The weights add up to 128 people; the first row is at p/(1-p) ln(1/p) = ln(12.5)/11.5.
+    assert "stand for 128 people" in shown
+    assert "22.0%" in shown
+    # Who may know the weights may not be asked with them.
+    client.post(f"/workbench/{piece.key}/", {"r2": "quasi-identifier"})
+    assert Job.read(piece.folder / "job.toml").weights is None
+
+
 def test_risk_page_shows_the_first_picture_while_attacks_are_tried(alice: User, log_in: LogIn) -> None:
     piece, client = begin(alice), log_in(alice)
     found = json.loads((piece.folder / "risk.json").read_text())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,43 @@ def test_history_has_its_columns_guessed_mapped_and_protected_by_a_pipeline(alic
     assert "of 4 customers" in shown
 
 
+# Five customers who buy one item each, so that every purchase tells its buyer.
+LOYAL = b"member,day,goods,price,number\n" + b"".join(
+    f"{who},2020-{month:02d}-{day:02d},{item},1.5,2\n".encode()
+    for who, item in zip("abcde", ("tea", "rice", "soap", "salt", "oil"), strict=True)
+    for month in (1, 2)
+    for day in (3, 9, 15, 21)
+)
+
+
+@pytest.mark.parametrize(
+    ("sent", "stated"),
+    [
+        ({"share": "50", "attack": "linkage"}, ("100.0%", "100.0%")),
+        ({"share": "50", "attack": "jaccard"}, ("100.0%", None)),
+        ({"share": "100", "attack": "linkage"}, ("100.0%", None)),
+    ],
+)
+def test_whose_purchases_are_known_is_stated_beside_who_is_found_or_why_not(
+    alice: User, log_in: LogIn, sent: dict[str, str], stated: tuple[str | None, ...]
+) -> None:
+    piece, client = begin(alice, LOYAL, "shop.csv", "history"), log_in(alice)
+    client.post(f"/workbench/{piece.key}/protect", {"naming": "pseudonyms", "pseudonyms.lifetime": "2"} | sent)
+    do_jobs()
+    for language, titles, unknown, by_chance in (
+        ("en", ("Customers found (attacked)", "Purchases given to their buyers (attacked)"), "not measured", "chance"),
+        ("ja", ("特定された顧客（攻撃）", "購入者を当てられた購買（攻撃）"), "未測定", "偶然"),
+    ):
+        shown = client.get(f"/workbench/{piece.key}/see", headers={"accept-language": language}).content.decode()
+        for title, value in zip(titles, stated, strict=True):
+            line = shown.partition(f"<dt>{title}</dt>")[2].partition("</div>")[0]
+            assert f"<strong>{value or unknown}</strong>" in line
+            # The interval and what guessing blindly would find, or the reason.
+            assert ("95 %" in line and by_chance in line) if value else 'muted">' in line, line
+    reasons = {"jaccard": "攻撃「linkage」を試したときに", "100": "すべて事前に知られています"}
+    assert all(why in line for given, why in reasons.items() if given in sent.values()), line
+
+
 def test_history_without_a_date_gets_a_table_of_faults_and_can_be_mapped_anew(alice: User, log_in: LogIn) -> None:
     piece, client = begin(alice, b"who,what\na,tea\nb,rice\n", "shop.csv", "history"), log_in(alice)
     shown = client.get(f"/workbench/{piece.key}/").content.decode()
@@ -246,3 +284,13 @@ def test_frontier_of_a_history_is_drawn_by_the_strongest_attacks(tmp_path: Path)
     found = {one["method"]: one["found"] for one in releasing._sweep(history, tmp_path / "sweep")["releases"]}
     # By weak attacks a quarter of the customers under pseudonyms alone seemed to be found.
     assert found["pseudonyms of 12 months, 0% deleted"] == 1
+
+
+def test_releases_to_choose_from_say_whose_purchases_are_known(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice, LOYAL, "shop.csv", "history"), log_in(alice)
+    one = {"method": "x", "pipeline": [], "loss": 0.1, "found": 0.3, "attributed": 0.875, "is_on_frontier": True}
+    without = {"method": "y", "pipeline": [], "loss": 0.2, "found": 0.1, "is_on_frontier": False}
+    found = {"loss_name": "worst", "releases": [one, without], "left_out": {}}
+    (piece.folder / "frontier.json").write_text(json.dumps(found))
+    shown = client.get(f"/workbench/{piece.key}/protect").content.decode()
+    assert re.findall(r'data-label="Purchases given to their buyers">([^<]*)<', shown) == ["87.5%", "–"]

@@ -17,7 +17,6 @@ from tokumei.core.errors import InputError
 from tokumei.core.text import Text
 from tokumei.data.files.keys import PrivateKey, fingerprint, read_public, write_keys
 from tokumei.measures.registry import TABLE_UTILITIES
-from tokumei.measures.safety.class_sizes import population_uniques
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.reports.dossier_pages import RISKS, table_document
 from tokumei.reports.history_dossier import add_attacks, add_use, new_document
@@ -347,16 +346,34 @@ def test_report_command_on_tables_writes_by_suffix(
     assert tokumei_here(capsys, "report", *files, "--l-diversity", "illness=1", "--out", tmp_path / "t.html")[0] == 2
 
 
-def test_population_uniques_follow_the_formula_worked_by_hand() -> None:
-    # n 100, u 52: 30 classes of one, 10 of two, 12 others; c = 30 * 29 / 10 = 87.
-    sizes = [1] * 30 + [2] * 10 + [4] * 10 + [5] * 2
-    theta = (100 * 52 * 87 - 30 * 99 * (2 * 52 + 87)) / (2 * 30 * 52 + 30 * 87 - 100 * 87)
-    alpha = (theta * (30 - 100) + 99 * 30) / (100 * 52)
-    assert (round(theta, 4), round(alpha, 4)) == (38.6768, 0.0505)
-    wanted = math.gamma(theta + 1) / math.gamma(theta + alpha) * 10_000**alpha
-    assert population_uniques(sizes, 10_000) == pytest.approx(wanted)
-    assert population_uniques([5, 5], 1000) == 0.0
-    assert population_uniques([1, 1, 2], 4) == 2.0
+def test_report_has_the_risk_of_a_survey_before_and_after(tmp_path: Path) -> None:
+    rows = [f"h{n // 2},{30 + n},{'fm'[n % 2]},{10 + n}" for n in range(12)]
+    (tmp_path / "survey.csv").write_text("home,age,sex,weight\n" + "\n".join(rows) + "\n")
+    roles = 'age = "quasi-identifier"\nsex = "quasi-identifier"\nhome = "household"\nweight = "other"\n'
+    text = '[job]\nname = "survey"\nweights = "weight"\npopulation_size = 500\n[input]\nfile = "survey.csv"\n'
+    (tmp_path / "job.toml").write_text(f'{text}[roles]\n{roles}[requirements]\nk = 2\n[[method]]\nname = "optimal"\n')
+    tk.run(tk.Job.read(tmp_path / "job.toml"), tmp_path / "out")
+    found = json.loads((tmp_path / "out" / "dossier.json").read_text())["results"]["profile"]
+    before, after = found["sample"]["before"], found["sample"]["after"]
+    # Everybody is alone in the original: a row of weight w is at the risk of p/(1-p) ln(1/p), p = 1/w.
+    assert before["individual_risk"]["expected"] == pytest.approx(sum(math.log(w) / (w - 1) for w in range(10, 22)))
+    assert 0 < after["individual_risk"]["expected"] < before["individual_risk"]["expected"]
+    assert before["special_uniques"]["rows_alone"] == 12
+    assert after["special_uniques"]["rows_alone"] == 0
+    assert found["population_uniques"]["n"] == 500
+    assert found["population_uniques"]["after"] == 0
+    # The same from Python.
+    frame = tk.Table(tmp_path / "survey.csv", qi=["age", "sex"])
+    again = tk.report(tk.anonymize(frame, k=2, seed=1), weights="weight", population_size=500)
+    told = again.dossier["results"]["profile"]["sample"]["before"]["individual_risk"]
+    assert told["expected"] == pytest.approx(before["individual_risk"]["expected"])
+    # A dossier names no row, person or value of the original.
+    assert "riskiest" not in json.dumps(found["sample"]) and "h1" not in json.dumps(found["sample"])
+    for name, said in (
+        ("report.md", "households expected to be found"),
+        ("report.ja.md", "特定されると見込まれる世帯数"),
+    ):
+        assert said in (tmp_path / "out" / name).read_text(encoding="utf-8")
 
 
 def test_first_page_names_the_attack_that_finds_most_beyond_guessing(folder: Path) -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from tokumei.data.history import History
 from tokumei.data.table import Table
-from tokumei.tasks import audit_table as auditing
-from tokumei.tasks.audit_table import alone_in_population, attack_as_it_stands, audit_table, history_risk, threat_models
+from tokumei.measures.safety.population_uniques import PopulationUniques
+from tokumei.tasks import audit_sample
+from tokumei.tasks.audit_table import attack_as_it_stands, audit_table, history_risk, threat_models
 
 # Classes of two, two and one.
 PEOPLE = pl.DataFrame({"age": ["30", "30", "40", "40", "50"], "illness": ["flu", "flu", "flu", "cold", "flu"]})
@@ -31,16 +32,17 @@ def test_attackers_of_the_threat_models_have_the_risks_of_their_definitions() ->
 
 
 def test_journalist_knows_more_with_the_size_of_the_population(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auditing, "population_uniques", lambda sizes, population: 10.0)
-    counts = audit_table(table()).counts
     # Ten of 100 people are alone, and 5 / 100 of them are in the file: half of the one row that is alone here.
-    assert alone_in_population(counts, 100) == {"population": 100, "alone": 10.0, "share_alone": 0.5}
-    _, journalist, _ = threat_models(audit_table(table()), population_size=100)
-    assert journalist["share_alone"] == 0.5
+    ten = PopulationUniques(100, 5, 1, {"pitman": 10.0}, "pitman")
+    monkeypatch.setattr(audit_sample, "population_uniques", lambda sizes, population: ten)
+    _, journalist, _ = threat_models(audit_table(table(), population_size=100))
+    told = {name: journalist[name] for name in ("population", "alone", "share_alone", "estimator")}
+    assert told == {"population": 100, "alone": 10.0, "share_alone": 0.5, "estimator": "pitman"}
 
 
 def test_all_who_are_alone_in_a_file_of_everybody_are_alone() -> None:
-    assert alone_in_population(audit_table(table()).counts, 5)["share_alone"] == 1.0
+    _, journalist, _ = threat_models(audit_table(table(), population_size=5))
+    assert journalist["share_alone"] == 1.0
 
 
 def test_attacks_on_the_table_as_it_stands_find_what_they_must() -> None:

@@ -26,7 +26,7 @@ import numpy.typing as npt
 import polars as pl
 from scipy import sparse
 
-from tokumei.attacks.judge import wilson_interval
+from tokumei.attacks.judge import risk_above, wilson_interval
 from tokumei.attacks.threat_model import NOBODY, Published, ThreatModel, column_of
 from tokumei.core.progress import SilentBar, step
 from tokumei.core.score import Score
@@ -414,8 +414,14 @@ def share_score(
     baseline: float | None = None,
     control: float | None = None,
     inputs: Mapping[str, Any] | None = None,
+    outside: tuple[float, int] | None = None,
 ) -> Score:
-    """Return the share of people found, from 0 (nobody, best) to 1, with its 95 % interval."""
+    """Return the share of people found, from 0 (nobody, best) to 1, with its 95 % interval.
+
+    outside: how many people who are not in the release were found, and tried; instead of `control`, if they are as
+    hard to find.
+    """
+    risk, reach = (None, None) if outside is None else risk_above(n_found, n_people, *outside)
     return Score(
         name,
         n_found / max(1, n_people),
@@ -423,7 +429,9 @@ def share_score(
         worst=1,
         interval=wilson_interval(n_found, n_people),
         baseline=baseline,
-        control=control,
+        control=control if outside is None else outside[0] / max(1, outside[1]),
+        risk=risk,
+        risk_interval=reach,
         inputs={"people": n_people, **(inputs or {})},
     )
 

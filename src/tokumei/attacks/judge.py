@@ -319,6 +319,10 @@ def _blind_row_success(cells: pl.DataFrame, customers: Sequence[str], periods: S
     return math.fsum(chances) / n
 
 
+# Of the normal distribution, two sides of 95 %.
+Z_SQUARED = 3.841458820694124
+
+
 def wilson_interval(n_successes: float, n_trials: float) -> tuple[float, float]:
     """Return the 95 % interval of a share."""
     # Not of scipy.stats, which takes longer to import than most attacks take; in its steps, for the same digits.
@@ -332,3 +336,27 @@ def wilson_interval(n_successes: float, n_trials: float) -> tuple[float, float]:
     center = (2 * n_trials * share + z**2) / doubled
     reach = z / doubled * math.sqrt(4 * n_trials * share * (1 - share) + z**2)
     return center - reach if n_successes else 0.0, center + reach if n_successes < n_trials else 1.0
+
+
+def risk_above(found: float, n_tried: float, found_else: float, n_else: float) -> tuple[float, tuple[float, float]]:
+    """Return what is found above what is found of people outside, as a share of what could be, with its interval.
+
+    Both rates p are the centers of their 95 % intervals with the errors e of these, and (p - p_else) / (1 - p_else) has
+    the error of both together (Giomi et al. 2022). All are cut to 0 … 1.
+
+    Example: of 100 people 80 are found, and of 100 outside 20. With z = 1.96 the centers are (80 + 1.92) / 103.84 =
+    .789 and (20 + 1.92) / 103.84 = .211, the errors both 1.96 / 103.84 · √(16 + .96) = .0777, and the risk is
+    (.789 − .211) / .789 = .732 with the error √((.0777 / .789)² + (.0777 · .211 / .789²)²) = .102.
+    """
+    sides = []
+    for n_found, n in ((found, n_tried), (found_else, n_else)):
+        low, high = wilson_interval(n_found, n)
+        # Without a hit, or without a miss, the interval is cut at its end and so no more even about its center.
+        center = (n_found + Z_SQUARED / 2) / (n + Z_SQUARED)
+        sides.append((center, max(center - low, high - center)))
+    (rate, error), (rate_else, error_else) = sides
+    room = max(1e-9, 1 - rate_else)
+    risk = (rate - rate_else) / room
+    spread = math.hypot(error / room, error_else * (1 - rate) / room**2)
+    low, value, high = (min(1.0, max(0.0, each)) for each in (risk - spread, risk, risk + spread))
+    return value, (low, high)

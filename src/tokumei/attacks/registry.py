@@ -57,7 +57,7 @@ class DisclosureAttack(Protocol):
     """Measures how much a released table gives away to somebody who knows people; its fields are its options."""
 
     needs: ClassVar[tuple[str, ...]]
-    """What a scene must have besides the original and the release: sensitive, earlier, population."""
+    """What a scene must have besides the original and the release: sensitive, earlier, population, control."""
 
     def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
         """Attack the release as far as the scene allows and judge the guesses, the main score first."""
@@ -126,8 +126,11 @@ DISCLOSURE_ATTACKS: Registry[DisclosureAttack] = Registry(
         "intersection": ["intersection"],
         "known_people": ["background-knowledge", "homogeneity", "presence", "record-linkage"],
         "linked_rows": ["linked-rows"],
+        "membership": ["membership"],
         "minimality": ["minimality"],
+        "nearest_records": ["distance-linkage", "inference", "linkability"],
         "refine": ["refine"],
+        "singling_out": ["singling-out"],
     },
 )
 

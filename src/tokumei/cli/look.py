@@ -225,6 +225,25 @@ def audit(
         Option("--recipe", metavar="FILE", help="How the release was made: a promise that is void fails."),
     ] = None,
     threshold: Annotated[float, Option("--threshold", help="Records with a larger risk are counted.")] = 0.2,
+    population_size: Annotated[
+        int | None,
+        Option("--population-size", min=1, metavar="N", help="Estimate who is alone among so many people."),
+    ] = None,
+    weights: Annotated[
+        str | None,
+        Option(
+            "--weights",
+            metavar="COLUMN",
+            help="How many people each row stands for, in a survey: the risk of each row, of a person and of a "
+            "household follows.",
+        ),
+    ] = None,
+    suda: Annotated[
+        int | None,
+        Option(
+            "--suda", min=1, metavar="[N]", alone="3", help="Find the rows that up to N columns single out (SUDA2)."
+        ),
+    ] = None,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
@@ -241,6 +260,7 @@ def audit(
     """
     from tokumei.tasks.audit_generalized import audit_generalized, is_generalized
     from tokumei.tasks.audit_releases import Matching
+    from tokumei.tasks.audit_sample import Sampling
     from tokumei.tasks.audit_table import audit_source
 
     if qi is None:
@@ -272,6 +292,7 @@ def audit(
             recipe=recipe,
             threshold=threshold,
             hierarchies=hierarchies,
+            sampling=Sampling(population_size, weights, suda),
             engine=engine,
             reading=reading,
         )

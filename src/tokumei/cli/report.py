@@ -100,6 +100,10 @@ def report(
         int | None,
         Option("--population-size", min=1, panel=TABLES, help="Estimate who is alone among so many people."),
     ] = None,
+    weights: Annotated[
+        str | None,
+        Option("--weights", metavar="COLUMN", panel=TABLES, help="How many people each row stands for, in a survey."),
+    ] = None,
     hierarchies: HierarchiesOption = None,
     lang: Annotated[Language, Option("--lang", panel=TABLES, help="The language of the pages.")] = Language.EN,
     force: ForceOption = False,
@@ -123,11 +127,12 @@ def report(
             "in_order": in_order,
             "hierarchies": hierarchies,
             "population_size": population_size,
+            "weights": weights,
         }
         known, wanted = names(qi, "--qi"), names(sensitive, "--sensitive") if sensitive else []
         _report_table(original, release, known, wanted, out, more, reading, lang.value, force=force, json=json)
         return
-    if sensitive or rows or in_order or request != NOTHING or population_size or hierarchies:
+    if sensitive or rows or in_order or request != NOTHING or population_size or weights or hierarchies:
         raise InputError.of("--qi, which says that the files are tables", option="--qi")
     items = item_file(hierarchy)
     read = [original, release, items, *files_of(knowledge), None if sweep is None else sweep / "sweep.json"]

@@ -16,7 +16,8 @@ class Score:
     """A value with its ends and direction and, where it is an estimate, its interval.
 
     `best` and `worst` are the two ends of the scale; either may be infinite. `baseline` is what
-    blind guessing scores and `control` what a group the release says nothing about scores.
+    blind guessing scores and `control` what a group the release says nothing about scores. `risk` is what lies above
+    the control, as a share of what could, with its interval.
 
     >>> import tokumei as tk
     >>> tk.Score("share found", 0.25, best=0, worst=1).higher_is_better
@@ -30,6 +31,8 @@ class Score:
     interval: tuple[float, float] | None = None
     baseline: float | None = None
     control: float | None = None
+    risk: float | None = None
+    risk_interval: tuple[float, float] | None = None
     inputs: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -68,7 +71,7 @@ class Score:
         finite = {"best": self.best, "worst": self.worst}
         out: dict[str, Any] = {"name": self.name, "value": self.value}
         out |= {end: value if math.isfinite(value) else None for end, value in finite.items()}
-        for extra in ("interval", "baseline", "control"):
+        for extra in ("interval", "baseline", "control", "risk", "risk_interval"):
             if getattr(self, extra) is not None:
                 out[extra] = getattr(self, extra)
         return out | ({"inputs": dict(self.inputs)} if self.inputs else {})

@@ -181,12 +181,19 @@ class Vocabulary:
         """The index of each number, of a numeric column."""
         return {number: index for index, (_, number) in enumerate(self._numbers)}
 
-    def indices(self, values: pl.Series, rows: Ints | None = None, *, file: str | None = None) -> Ints:
-        """Return the index of each value, or of those of some rows; one that is no leaf is an InputError."""
+    def indices(
+        self, values: pl.Series, rows: Ints | None = None, *, file: str | None = None, are_known: bool = True
+    ) -> Ints:
+        """Return the index of each value, or of those of some rows; one that is no leaf is an InputError.
+
+        are_known: or else values may be no leaf; they have the index after that of the missing value.
+        """
         if isinstance(values.dtype, (pl.Categorical, pl.Enum)):
             values = values.cast(pl.String)
         table = self._indices_of_numbers(values) if self.is_numeric else self._indices_of_leaves(values.dtype)
         found = _looked_up(values, table)
+        if not are_known:
+            found = found.set(found.is_null() & values.is_not_null(), self.n_leaves + 1)
         if found.null_count() > values.null_count():
             asked, told = (values, found) if rows is None else (values.gather(rows), found.gather(rows))
             unknown = asked.filter(told.is_null() & asked.is_not_null())
@@ -212,15 +219,18 @@ class Vocabulary:
             indices.append(found[0][0] if found else None)
         return pl.DataFrame({"value": distinct, "index": pl.Series(indices, dtype=pl.Int64)})
 
-    def leaf_sets(self, labels: Sequence[str | None]) -> LeafSets:
-        """Return what each label stands for; one that means nothing in this column is an InputError."""
+    def leaf_sets(self, labels: Sequence[str | None], *, are_known: bool = True) -> LeafSets:
+        """Return what each label stands for; one that means nothing in this column is an InputError.
+
+        are_known: or else labels may mean nothing, as values that somebody made up; they stand for no value.
+        """
         runs, unknown = [], []
         for label in labels:
             meaning = self._runs_of(label)
             if meaning is None:
                 unknown.append(str(label))
             runs.append(meaning or [])
-        if unknown:
+        if unknown and are_known:
             expected = "a value of the column, a label of its hierarchy, a range, a set or *"
             if not self.is_numeric and any(read_range(text) for text in unknown):
                 expected += "; a range only in a column declared to be of numbers"
@@ -228,7 +238,7 @@ class Vocabulary:
             raise InputError(listed, len(unknown))
         return LeafSets.of(self.n_leaves + 1, runs)
 
-    def read(self, cells: pl.Series, *, file: str | None = None) -> tuple[Ints, LeafSets]:
+    def read(self, cells: pl.Series, *, file: str | None = None, are_known: bool = True) -> tuple[Ints, LeafSets]:
         """Return the number of each released cell's label, and what the labels stand for, in their order.
 
         A label that means nothing is an InputError of the file.
@@ -238,7 +248,7 @@ class Vocabulary:
         # As an enumeration, which hashes where ranking would sort millions of texts.
         codes = text.cast(pl.Enum(labels.drop_nulls())).to_physical().cast(pl.Int64)
         try:
-            return codes.fill_null(labels.len() - 1).to_numpy(), self.leaf_sets(labels.to_list())
+            return codes.fill_null(labels.len() - 1).to_numpy(), self.leaf_sets(labels.to_list(), are_known=are_known)
         except InputError as error:
             raise error if file is None else error.within(file) from None
 

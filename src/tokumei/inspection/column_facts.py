@@ -10,7 +10,6 @@ alone while it is not by any smaller part of the set (Manning, Haglin and Keane,
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 import unicodedata
@@ -25,6 +24,7 @@ from tokumei.core.seeds import generator
 from tokumei.data.files.strict import NUMBER
 from tokumei.data.history_columns import read_amounts
 from tokumei.inspection.patterns import EMBEDDED, plain
+from tokumei.measures.safety.special_uniques import minimal_uniques, numbered, rows_alone, suda_weight
 
 # So many different values of a column are looked at one by one.
 MOST_VALUES = 1_000
@@ -137,8 +137,6 @@ LARGEST_SET, MOST_COLUMNS = 3, 12
 # Rows times sets that are looked at; with more, rows are drawn at random.
 MOST_LOOKS = 10_000_000
 MOST_LISTED = 10
-# A table of counts with so many cells is quicker than sorting.
-MOST_CELLS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -179,28 +177,21 @@ def separate(frame: pl.DataFrame, columns: Sequence[str], *, seed: int = 0) -> S
     drawn = np.arange(frame.height)
     if is_sample:
         drawn = np.sort(generator(seed, "separation").choice(frame.height, n_rows, replace=False))
-    codes = [_codes(frame[name].gather(drawn) if is_sample else frame[name]) for name in chosen]
+    codes = [numbered(frame[name].gather(drawn) if is_sample else frame[name]) for name in chosen]
     sets: list[ColumnSet] = []
-    unique: dict[tuple[int, ...], np.ndarray] = {}
     scores = np.zeros(n_rows)
     n_minimal = dict.fromkeys(sizes, 0)
     by_column = np.zeros(len(chosen))
     with step("looking at sets of columns", n_sets) as bar:
-        for size in sizes:
-            for members in itertools.combinations(range(len(chosen)), size):
-                alone, counts = _alone([codes[one] for one in members])
-                smaller = [unique[part] for part in itertools.combinations(members, size - 1) if part]
-                minimal = alone & ~np.logical_or.reduce(smaller) if smaller else alone
-                if size < sizes[-1]:
-                    unique[members] = alone
-                sets.append(_set_of([chosen[one] for one in members], counts, n_rows))
-                n_found = int(minimal.sum())
-                n_minimal[size] += n_found
-                by_column[list(members)] += n_found
-                scores[minimal] += suda_weight(size, len(chosen), sizes[-1])
-                bar.advance()
+        for one in minimal_uniques(codes, LARGEST_SET):
+            size, n_found = len(one.members), int(one.is_minimal.sum())
+            sets.append(_set_of([chosen[member] for member in one.members], one.sizes, n_rows))
+            n_minimal[size] += n_found
+            by_column[list(one.members)] += n_found
+            scores[one.is_minimal] += suda_weight(size, len(chosen), sizes[-1])
+            bar.advance()
     if len(chosen) > LARGEST_SET:
-        sets.append(_set_of(chosen, _alone(codes)[1], n_rows))
+        sets.append(_set_of(chosen, rows_alone(codes)[1], n_rows))
     total = sum(n_minimal.values())
     order = np.argsort(-scores, kind="stable")[:MOST_LISTED]
     return Separation(
@@ -215,35 +206,6 @@ def separate(frame: pl.DataFrame, columns: Sequence[str], *, seed: int = 0) -> S
         by_column={name: float(n) / total if total else 0.0 for name, n in zip(chosen, by_column, strict=True)},
         riskiest=[(int(drawn[at]), float(scores[at])) for at in order if scores[at] > 0],
     )
-
-
-def suda_weight(size: int, n_columns: int, largest: int) -> float:
-    """Return what one minimal sample unique adds to a row's score: the product of n_columns - i for i from its size on.
-
-    >>> suda_weight(1, 4, 3), suda_weight(2, 4, 3), suda_weight(3, 4, 3)
-    (6.0, 2.0, 1.0)
-    """
-    return float(math.prod(n_columns - at for at in range(size, largest)))
-
-
-def _codes(column: pl.Series) -> np.ndarray:
-    """Return a number for each value of a column; a missing value is a value of its own."""
-    return column.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
-
-
-def _alone(codes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each row whether its combination is unique, and how many rows each combination has."""
-    packed, n_cells = codes[0], int(codes[0].max(initial=0)) + 1
-    for one in codes[1:]:
-        width = int(one.max(initial=0)) + 1
-        if n_cells * width > np.iinfo(np.int64).max // 2:
-            packed = np.unique(packed, return_inverse=True)[1]
-            n_cells = int(packed.max(initial=0)) + 1
-        packed, n_cells = packed * width + one, n_cells * width
-    if n_cells > MOST_CELLS:
-        packed = pl.Series(packed).rank("dense").cast(pl.Int64).to_numpy()
-    counts = np.bincount(packed)
-    return counts[packed] == 1, counts[counts > 0]
 
 
 def _set_of(columns: Sequence[str], counts: np.ndarray, n_rows: int) -> ColumnSet:

@@ -28,6 +28,21 @@ RISKS = (
     "mean-class-size",
 )
 MOST_SHARES = 6
+# What stands for a number that was not measured.
+MISSING_SIGN = "–"
+ESTIMATORS = {"pitman": "Pitman (Hoshino 2001)", "zayatz": "Zayatz (1991)", "snb": "SNB (Chen and McNulty 1998)"}
+INDIVIDUAL = {
+    "people expected to be found": ("expected",),
+    "share of people expected to be found": ("share",),
+    "highest risk of a row": ("highest",),
+    "share of rows above 20 %": ("above",),
+}
+OF_UNITS = {"households": "households expected to be found"}
+SPECIAL = {
+    "rows_alone": "rows that all columns single out",
+    "special_uniques": "rows that fewer columns single out",
+    "dis_highest": "highest chance that a match is right (DIS-SUDA)",
+}
 # What stands for a missing value among those of a column.
 MISSING = "(missing)"
 # More bars than this are read more easily in a table.
@@ -198,21 +213,82 @@ def _risks(document: Document, found: Mapping[str, Any]) -> None:
     told = [name for name in RISKS if name in before and name in after]
     rows = [[document.say(name), before[name]["value"], after[name]["value"]] for name in told]
     document.table(["measure", "before", "after"], rows, "Risks: prosecutor, journalist and marketer.")
-    estimated = found["profile"].get("population_uniques")
-    if estimated:
-        document.paragraph(
-            "Of a population of {n} people, {before} are estimated to be alone by the original's "
-            "columns and {after} by the "
-            "release's (Pitman's model, Hoshino 2001).",
-            **estimated,
-        )
-    else:
-        document.paragraph("How many are alone in the whole population was not estimated: its size is not in the job.")
+    _risk_of_sample(document, found["profile"])
     document.table(
         ["row of the original", "rows in its class", "risk"],
         [[str(one["row"]), one["class"], one["risk"]] for one in found["profile"]["riskiest"]],
         "The riskiest records that remain. This page leads to people, so keep it to yourself.",
     )
+
+
+def _risk_of_sample(document: Document, profile: Mapping[str, Any]) -> None:
+    """Show what the rows say as a sample of more people: who is alone among these, and the risk of each row."""
+    alone, sides = profile.get("population_uniques"), profile.get("sample") or {}
+    before, after = sides.get("before", {}), sides.get("after", {})
+    if alone:
+        document.paragraph(
+            "Of a population of {n} people, {before} are estimated to be alone by the original's columns and {after} "
+            "by the release's.",
+            **{name: MISSING_SIGN if alone[name] is None else alone[name] for name in ("n", "before", "after")},
+        )
+    elif not sides:
+        document.paragraph(
+            "How many are alone in the whole population was not estimated: neither its size nor sampling weights are "
+            "in the job."
+        )
+    estimated = [one.get("population_uniques") for one in (before, after)]
+    if estimated[0]:
+        document.table(
+            ["estimator", "before", "after"],
+            [
+                [document.say(ESTIMATORS[name]), *(_estimate(document, one, name) for one in estimated)]
+                for name in ESTIMATORS
+            ],
+            "People who are alone in the population, by each estimator; the sentence above takes the one that the rule "
+            "of Dankar et al. (2012) chooses.",
+        )
+    risks = [one.get("individual_risk") for one in (before, after)]
+    if risks[0]:
+        rows = [[document.say(label), *(_of_side(one, *path) for one in risks)] for label, path in INDIVIDUAL.items()]
+        rows += [
+            [document.say(label), *(_of_side(one, unit, "expected") for one in risks)]
+            for unit, label in OF_UNITS.items()
+            if unit in risks[0]
+        ]
+        document.table(
+            ["measure", "before", "after"],
+            rows,
+            "Individual risk by sampling weights (Benedetti and Franconi 1998); it says too little where most rows are "
+            "alone.",
+        )
+    special = [one.get("special_uniques") for one in (before, after)]
+    if special[0]:
+        rows = [[document.say(label), *(_of_side(one, name) for one in special)] for name, label in SPECIAL.items()]
+        document.table(
+            ["measure", "before", "after"], rows, "Rows that few columns single out, in sets of up to three (SUDA2)."
+        )
+        shares = [
+            [name, share, _of_side(special[1], "by_column", name)] for name, share in special[0]["by_column"].items()
+        ]
+        document.table(
+            ["column", "before", "after"], shares, "Share of the scores of SUDA2 that each column is part of."
+        )
+
+
+def _of_side(side: Mapping[str, Any] | None, *path: str) -> Any:
+    """Return a number of one side; a sign where it was not measured."""
+    value: Any = side
+    for name in path:
+        value = None if value is None else value.get(name)
+    return MISSING_SIGN if value is None else value
+
+
+def _estimate(document: Document, side: Mapping[str, Any] | None, name: str) -> Any:
+    """Return how many are alone by an estimator, or that it has no answer."""
+    if side is None:
+        return MISSING_SIGN
+    found = side["estimates"][name]
+    return document.say("not estimated") if found is None else round(found["alone"])
 
 
 def _use(document: Document, found: Mapping[str, Any]) -> None:

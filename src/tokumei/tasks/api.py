@@ -107,7 +107,14 @@ def public(function: F) -> F:
 
 
 @overload
-def audit(table: HistoryRelease, *, against: Any, original: Any = None, k: int | None = None) -> GeneralizedAudit: ...
+def audit(
+    table: HistoryRelease | Path | str,
+    *,
+    against: Any,
+    original: Any = None,
+    k: int | None = None,
+    in_order: bool = False,
+) -> GeneralizedAudit: ...
 @overload
 def audit(
     table: Table | TableRelease | Frame,
@@ -136,6 +143,9 @@ def audit(
     recipe: Any = None,
     threshold: float = 0.2,
     hierarchies: Any = None,
+    population_size: int | None = None,
+    weights: str | None = None,
+    suda: int | None = None,
 ) -> TableAudit: ...
 
 
@@ -148,22 +158,23 @@ def audit(table: Any, qi: Names | None = None, **options: Any) -> Any:
         or other tables of the same people (a `tk.Table` has classes by its own quasi-identifiers): what `tk.anonymize`
         gave knows whose each row is, others need `person`, the column that says it, `rows` and `against_rows`, counted
         from 0, or `in_order`; with `person` or `household` all is counted of people, or of households, in however many
-        rows; `population`; `threshold`, above which a record's risk is counted.
+        rows; `population`; `threshold`, above which a record's risk is counted. Of rows that are a sample of more
+        people: `population_size`, how many these are, `weights`, the column that says how many people each row stands
+        for, and `suda`, to look for rows that so many columns or fewer single out.
 
-    A generalized history that `tk.anonymize` gave is held `against` others of the same people: how many customers fit
-    each person in one of them and in all together, of whom `k` must be left.
+    A generalized history, or its file with the `original`, is held `against` others of the same people: how many
+    customers fit each person in one of them and in all together, of whom `k` must be left.
 
     >>> import tokumei as tk
     >>> t = tk.Table({"age": [31, 31, 52], "illness": ["flu", "cold", "flu"]}, qi=["age"], sensitive=["illness"])
     >>> tk.audit(t, k=2).holds
     False
     """
-    from tokumei.tasks.audit_generalized import audit_generalized
+    from tokumei.tasks.audit_generalized import audit_generalized, is_generalized
     from tokumei.tasks.audit_table import audit_table, released_table
-    from tokumei.tasks.histories import HistoryRelease
     from tokumei.tasks.table_release import TableRelease
 
-    if isinstance(table, HistoryRelease):
+    if qi is None and is_generalized(table):
         return audit_generalized(table, _listed(options.pop("against", ())), **options)
     sensitive = options.pop("sensitive", ())
     if isinstance(table, TableRelease):
@@ -706,7 +717,13 @@ def knowledge(history: Any, release: Any = None, **options: Any) -> Any:
 
 @overload
 def report(
-    release: TableRelease, out: Path | str | None = None, *, language: Literal["en", "ja"] = "en", force: bool = False
+    release: TableRelease,
+    out: Path | str | None = None,
+    *,
+    language: Literal["en", "ja"] = "en",
+    force: bool = False,
+    population_size: int | None = None,
+    weights: str | None = None,
 ) -> TableReport: ...
 @overload
 def report(
@@ -728,6 +745,8 @@ def report(release: Any, out: Any = None, *, force: bool = False, language: str 
     release: what `tk.anonymize` gave.
     out: of a table .html, .md or .pdf (where Chromium is installed), of a history .html; nothing is written without.
     language: of the page of a table, "en" or "ja".
+    population_size, weights: of rows that are a sample of more people, how many these are, and the column that says how
+        many of them each row stands for.
 
     Of a history: `knowledge` in per cent, `attacks`, the `minutes` that they may take, and `sample`, the most customers
     that are attacked.
@@ -756,11 +775,12 @@ def report(release: Any, out: Any = None, *, force: bool = False, language: str 
 
     if not isinstance(release, TableRelease) or release.original is None or release.rows is None:
         raise InputError.of("a release of rows of people that is in this process, to report on")
-    refuse_unknown(options, ["language", "force"], "report")
+    sampled = {name: options.pop(name, None) for name in ("population_size", "weights")}
+    refuse_unknown(options, ["language", "force", *sampled], "report")
     if out is not None:
         check_suffix(Path(out))
     with guarded({"out": out}, inputs=[release.original.name], force=force) as drafts:
-        of_table = report_table(release.original, release)
+        of_table = report_table(release.original, release, **sampled)
         if out is not None:
             of_table.document(language).write(drafts["out"], Path(out).suffix)
     return of_table

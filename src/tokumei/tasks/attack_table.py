@@ -472,6 +472,7 @@ def what_is_missing(threat_model: ThreatModel, part: DisclosureAttack) -> str | 
         "sensitive": bool(threat_model.sensitive),
         "earlier": bool(threat_model.earlier),
         "population": threat_model.population is not None,
+        "control": threat_model.control is not None,
     }
     words = {"sensitive": "a sensitive column that is not known"} if threat_model.original.sensitive else {}
     missing = [words.get(need, need) for need in part.needs if not has[need]]

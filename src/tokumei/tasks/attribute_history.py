@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from tokumei.attacks.history.attackers import HistoryThreat, threat_of
-from tokumei.attacks.history.attribution import VALUES, attribute_release
+from tokumei.attacks.history.attribution import attribute_release, keeps_places
 from tokumei.attacks.judge import published
 from tokumei.attacks.registry import HISTORY_ATTACKS, HistoryAttack
 from tokumei.core.errors import InputError
@@ -150,13 +150,7 @@ def sources_of(original: History, release: Any, released: History, sources: Any 
         return row_numbers(sources, released, original.n_rows)
     if isinstance(release, HistoryRelease) and release.release.rows is not None:
         return release.release.rows
-    is_changed = True
-    if released.n_rows == original.n_rows:
-        sides = pl.concat([released.frame, original.frame.select(pl.all().name.suffix(" was"))], how="horizontal")
-        changed = [pl.col(name).ne_missing(pl.col(f"{name} was")) for name in ("date", *VALUES)]
-        is_kept = pl.col("customer").is_not_null()
-        is_changed = sides.select((is_kept & pl.any_horizontal(changed)).any()).item()
-    if is_changed:
+    if not keeps_places(original, released):
         raise InputError.of(NEEDS_ROWS, file=released.name)
     return pl.Series("row", np.arange(original.n_rows))
 

@@ -140,12 +140,12 @@ def audit_generalized(
     cells = [_cells_of(one, before, number, reading) for number, one in enumerate((release, *against))]
     known, numbers = Known.of(before), {name: number for number, name in enumerate(before.customers)}
     fits = [_fit(one, before, known, numbers) for one in cells]
-    # Who has no row left in a release is found by the others alone.
-    is_there: npt.NDArray[np.bool_] = np.asarray(np.stack([found.any(axis=1) for found in fits]).any(axis=0))
-    by_release = [np.where(found.any(axis=1), found.sum(axis=1), len(numbers)) for found in fits]
-    may_be = np.stack([np.where(found.any(axis=1, keepdims=True), found, True) for found in fits])
-    together = may_be.all(axis=0).sum(axis=1)
-    customers = {"alone": np.stack(by_release).min(axis=0)[is_there], "together": together[is_there]}
+    # Of whom a release has no row left it rules nobody out.
+    has_rows = np.stack([found.any(axis=1) for found in fits])
+    may_be = np.stack(fits) | ~has_rows[:, :, None]
+    is_there = has_rows.any(axis=0)
+    left = {"alone": may_be.sum(axis=2).min(axis=0), "together": may_be.all(axis=0).sum(axis=1)}
+    customers = {name: found[is_there] for name, found in left.items()}
     facts = {
         "releases": len(cells),
         "customers": len(numbers),

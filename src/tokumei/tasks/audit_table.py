@@ -35,7 +35,6 @@ from tokumei.engines.local import LocalRelation
 from tokumei.inspection.repeated_people import repeated_people
 from tokumei.measures.audit import Audit, audit
 from tokumei.measures.requirement import Requirement, in_words
-from tokumei.measures.safety.class_sizes import population_uniques
 from tokumei.methods.recipes import against_original
 from tokumei.tasks.audit_releases import (
     Matching,
@@ -44,6 +43,7 @@ from tokumei.tasks.audit_releases import (
     describe_comparison,
     quasi_identifiers_of_each,
 )
+from tokumei.tasks.audit_sample import NO_SAMPLE, NOT_SAMPLED, RiskOfSample, Sampling, measure_sample
 from tokumei.tasks.goal import requirements_of
 from tokumei.tasks.preparing import given_hierarchies
 from tokumei.tasks.request import Requirements
@@ -58,6 +58,10 @@ NOT_MATCHED = Matching()
 ONLY_COUNTED = (
     "All of this is counted. Whether people can be singled out, linked or inferred about was not measured: "
     "'tokumei attack table' tries it."
+)
+COUNTED_OR_ESTIMATED = (
+    "All of this is counted, or estimated of the people who are not in the file. Whether people can be singled out, "
+    "linked or inferred about was not measured: 'tokumei attack table' tries it."
 )
 MISSING_DOES_NOT = "A missing sensitive value does not count as a value."
 
@@ -78,6 +82,8 @@ class TableAudit(Result):
     unit: Unit | None = None
     # That people seem to have several rows, where nothing says whose each row is.
     several_rows: Text | None = None
+    # What the rows say as a sample of more people, where something was given to measure it by.
+    sample: RiskOfSample = NO_SAMPLE
 
     @property
     def k(self) -> int:
@@ -114,6 +120,7 @@ class TableAudit(Result):
             "missing_is_a_value": self.missing_is_a_value,
             **({} if self.several_rows is None else {"several_rows": self.several_rows}),
             **({} if self.together is None else {"against": dict(self.together)}),
+            **self.sample.as_dict(),
             "seconds": self.seconds,
         }
 
@@ -141,7 +148,8 @@ class TableAudit(Result):
             parts.append(Rows(["column", "role", "distinct", "unique", "missing"], listed, title))
         if self.together is not None:
             parts.append(Sentence(describe_comparison(self.together)))
-        parts.append(Sentence(ONLY_COUNTED))
+        parts += self.sample.sections()
+        parts.append(Sentence(ONLY_COUNTED if self.sample == NO_SAMPLE else COUNTED_OR_ESTIMATED))
         parts += [
             Sentence(f"{'holds' if one['holds'] else 'FAILS'}  {one['requirement']}") for one in self.requirements
         ]
@@ -164,6 +172,9 @@ def audit_table(
     recipe: Any = None,
     threshold: float = 0.2,
     hierarchies: Any = None,
+    population_size: int | None = None,
+    weights: str | None = None,
+    suda: int | None = None,
 ) -> TableAudit:
     """Measure a table in memory, and check what is asked of it."""
     if not table.quasi_identifiers:
@@ -184,6 +195,7 @@ def audit_table(
         recipe=recipe,
         threshold=threshold,
         hierarchies=given_hierarchies(chosen, [*table.sensitive, *asked.sensitive_columns()], table.distinct),
+        sampling=Sampling(population_size, weights, suda),
         frame_kind=table.kind,
     )
 
@@ -201,6 +213,7 @@ def audit_source(
     recipe: Any = None,
     threshold: float = 0.2,
     hierarchies: Any = None,
+    sampling: Sampling = NOT_SAMPLED,
     engine: str = "local",
     reading: Reading = AS_IT_IS,
     frame_kind: str = "polars",
@@ -232,6 +245,15 @@ def audit_source(
             found = repeated_people(relation.rows.head(MOST_LOOKED_AT).collect())
             several = None if found is None else found.words
         listed = uniqueness_on(relation, [column for column in present if column != person], person=person)
+        if sampling.needs_rows and not isinstance(relation, LocalRelation):
+            expected = "the engine local, which reads rows: sampling weights and special uniques need them"
+            raise InputError.of(expected, option="--engine", value=engine)
+        if sampling.weights is not None:
+            check_column(sampling.weights, present, "sampling weights", name)
+        wanted = [*attributes, *([] if sampling.weights is None else [sampling.weights]), *([person] if person else [])]
+        frame = None
+        if sampling.needs_rows and isinstance(relation, LocalRelation):
+            frame = relation.rows.select(list(dict.fromkeys(wanted))).collect()
     counts = count_classes(source, attributes, sensitive=columns, person=person, engine=engine, reading=own)
     everybody = None if asked.population is None else count_beside(asked.population, attributes, reading=reading)
     missing = asked.missing_is_a_value
@@ -243,8 +265,11 @@ def audit_source(
     if together is not None and asked.k is not None:
         stated.append(check_together(together, asked.k))
     roles = dict.fromkeys(attributes, "quasi-identifier") | dict.fromkeys(columns, "sensitive")
+    sample = measure_sample(frame, attributes, counts, sampling, unit=unit, threshold=threshold, name=name)
     seconds = round(time.perf_counter() - started, 4)
-    return TableAudit(counts, measured, stated, listed, roles, missing, together, seconds, frame_kind, unit, several)
+    return TableAudit(
+        counts, measured, stated, listed, roles, missing, together, seconds, frame_kind, unit, several, sample
+    )
 
 
 def _listed(given: Any) -> list[Any]:
@@ -333,13 +358,11 @@ UNICITY_POINTS = 6
 ATTACKS, ON_SENSITIVE = ("record-linkage", "downcoding"), ("homogeneity",)
 
 
-def threat_models(audited: TableAudit, *, population_size: int | None = None) -> list[dict[str, Any]]:
+def threat_models(audited: TableAudit) -> list[dict[str, Any]]:
     """Return each attacker's largest and mean chance, and the share of rows above the threshold of 20 %.
 
     A journalist's is known as far as the population is: at most the prosecutor's, and with its size an estimate of how
     many rows that are alone in the file are alone among all people too.
-
-    population_size: how many people the rows are a sample of.
     """
     risks = {name: score.value for name, score in audited.measured.classes.items()}
     prosecutor = {
@@ -349,21 +372,15 @@ def threat_models(audited: TableAudit, *, population_size: int | None = None) ->
         "above": risks["prosecutor-risk-share-above"],
     }
     journalist = {**prosecutor, "name": "journalist", "is_bound": True}
-    if population_size is not None:
-        journalist |= alone_in_population(audited.counts, population_size)
+    found = audited.sample.uniques
+    if found is not None:
+        journalist |= {
+            "population": found.population,
+            "alone": found.alone,
+            "share_alone": found.share_of_alone,
+            "estimator": found.chosen,
+        }
     return [prosecutor, journalist, {"name": "marketer", "mean": risks["marketer-risk"]}]
-
-
-def alone_in_population(counts: ClassCounts, population_size: int) -> dict[str, Any]:
-    """Estimate of the rows that are alone in the file how many are so among all people (Pitman's model, Hoshino 2001).
-
-    A person of the population is in the file with chance n / N, so that n / N of those who are alone there are in it.
-    """
-    alone = population_uniques(counts.people.tolist(), population_size)
-    if alone is None or not counts.n_unique:
-        return {"population": population_size, "alone": None, "share_alone": None}
-    in_file = alone * int(counts.people.sum()) / population_size
-    return {"population": population_size, "alone": alone, "share_alone": min(1.0, in_file / counts.n_unique)}
 
 
 def attack_as_it_stands(table: Table) -> list[dict[str, Any]]:

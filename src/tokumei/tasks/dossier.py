@@ -163,6 +163,7 @@ def report_table(
     in_order: bool = False,
     hierarchies: Any = None,
     population_size: int | None = None,
+    weights: str | None = None,
     name: str | None = None,
     reading: Reading = AS_IT_IS,
     asked: Requirements = NOTHING,
@@ -172,6 +173,7 @@ def report_table(
     release: what `tk.anonymize` gave, or a frame or file, with `rows` that say whose each row is or `in_order`.
     reading: how the original's file was read; a release in a file that is like it is read so too.
     asked: what it must hold, as for `tk.audit`.
+    population_size, weights: what is known of the rows as a sample of more people.
     """
     started = time.perf_counter()
     original = original.of_unit(asked.unit)
@@ -200,7 +202,7 @@ def report_table(
         "after": after,
         "attacks": attack_table(original, release, **both).as_records(EVERYBODY, alone=ANYBODY),
         "use": without_times(measure_table(original, release, **both).to_dict()),
-        "profile": profile(original, frame, given.rows, population_size=population_size),
+        "profile": profile(original, frame, given.rows, population_size=population_size, weights=weights),
         "roles": {name: _word(role) for name, role in original.roles.items()},
     }
     dossier: dict[str, Any] = {

@@ -124,6 +124,8 @@ class Job:
     seed: int | None = None
     # How many people the rows are a sample of, if they are.
     population_size: int | None = None
+    # The column that says how many people each row stands for, in a survey.
+    weights: str | None = None
     reviewer: str | None = None
     expires: str | None = None
 
@@ -204,6 +206,7 @@ def _job(where: Where, found: Mapping[str, Any], folder: Path) -> Job:
         **_output(where, found, folder),
         seed=general.whole("seed", 0, LARGEST_SEED, None) if "seed" in general.found else None,
         population_size=general.whole("population_size", 0, 100 * MOST, 0) or None,
+        weights=general.maybe_text("weights", "the column that says how many people each row stands for"),
         reviewer=general.maybe_text("reviewer", "a name"),
         expires=general.maybe_text("expires", "a day"),
     )
@@ -399,6 +402,7 @@ def _check_columns_are_declared(job: Job) -> None:
     if job.kind == "history":
         return
     asked = {
+        "job": [] if job.weights is None else [job.weights],
         "hierarchies": list(job.hierarchies),
         "output": list(job.keep),
         "prepare": [one.column for one in job.preparations],
@@ -412,6 +416,9 @@ def _check_columns_are_declared(job: Job) -> None:
         for column in threat.knows:
             if column not in job.roles:
                 raise job.where.fault("columns that have a role in [roles]", "threat", "knows", column, number)
+    if job.weights is not None and job.roles[job.weights] in ("identifier", "quasi-identifier"):
+        expected = "sampling weights in a column of another role, such as 'other'"
+        raise job.where.fault(expected, "job", "weights", job.weights)
     for column in job.keep:
         if job.roles[column] == "identifier":
             raise InputError.of("no identifier among the columns to keep", file=job.where.file, column=column)

@@ -111,6 +111,7 @@ def _head(file: Path, kind: str, reading: Reading, beside: Path) -> list[str]:
         *("[job]", f"name = {_quoted(file.stem)}", f"kind = {_quoted(kind)}"),
         "# seed = 1  # the same seed gives the same release; a secret one is drawn if none is given",
         "# population_size = 1_000_000  # how many people the rows are a sample of, if they are",
+        '# weights = "a column"  # how many people each row stands for, in a survey',
         '# reviewer = "who answers for the release"',
         '# expires = "2030-01-01"',
         *("", "[input]", f"file = {_quoted(os.path.relpath(file.resolve(), beside.resolve()))}"),

@@ -29,10 +29,10 @@ from tokumei.data.table import Table, check_column
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
 from tokumei.measures.registry import TABLE_UTILITIES, TableUtility
-from tokumei.measures.safety.class_sizes import population_uniques
 from tokumei.measures.table.generalized import CorrelationError
 from tokumei.reports.dossier_pages import MISSING
 from tokumei.tasks.attack_table import known_method
+from tokumei.tasks.audit_sample import NOT_SAMPLED, Sampling, measure_sample
 from tokumei.tasks.row_numbers import check_pairing
 from tokumei.tasks.table_release import hierarchies_of, numeric_of, published
 
@@ -253,14 +253,23 @@ SMALL_GROUP = 0.05
 
 
 def profile(
-    original: Table, released: pl.DataFrame, rows: pl.Series | None, *, population_size: int | None = None
+    original: Table,
+    released: pl.DataFrame,
+    rows: pl.Series | None,
+    *,
+    population_size: int | None = None,
+    weights: str | None = None,
 ) -> dict[str, Any]:
     """Compare columns before and after, count whom suppression hits, and name the rows with the smallest classes.
 
     rows: the row of the original of each released row, counted from 0; None where no row is a person's.
+    population_size, weights: what is known of the rows as a sample of more people.
     """
     unit = original.unit
     whose = None if unit is None else original.frame[unit.column]
+    if weights is not None:
+        check_column(weights, original.frame.columns, "sampling weights", original.name)
+    sampling = Sampling(population_size, weights)
     known = [name for name in original.quasi_identifiers if name in released.columns]
     before = _counts(original.frame, known, whose)
     after = _counts(released, known, None if whose is None or rows is None else whose.gather(rows))
@@ -274,12 +283,7 @@ def profile(
         "left_out": None if rows is None else _left_out(original, rows),
         "riskiest": [] if rows is None else _riskiest(released, rows, after),
         "class_sizes": {"before": _rows_by_size(before), "after": _rows_by_size(after)},
-        "population_uniques": population_size
-        and {
-            "n": population_size,
-            "before": _alone_among(population_size, before),
-            "after": _alone_among(population_size, after),
-        },
+        **_as_sample(original, released, rows, known, (before, after), sampling),
     }
 
 
@@ -342,10 +346,62 @@ def _riskiest(released: pl.DataFrame, rows: pl.Series, counts: ClassCounts | Non
     return [{"row": row, "class": size, "risk": 1 / size} for size, row in least.iter_rows()]
 
 
-def _alone_among(population: int, counts: ClassCounts | None) -> int | None:
-    """Estimate how many of a population are alone in their class."""
-    estimate = population_uniques([] if counts is None else counts.people.tolist(), population)
-    return None if estimate is None else round(estimate)
+def _as_sample(
+    original: Table,
+    released: pl.DataFrame,
+    rows: pl.Series | None,
+    known: Sequence[str],
+    counts: tuple[ClassCounts | None, ClassCounts | None],
+    sampling: Sampling,
+) -> dict[str, Any]:
+    """Measure both sides as a sample of more people, where it is known to be one."""
+    nothing: dict[str, Any] = {"population_uniques": None, "sample": None}
+    before, after = counts
+    if sampling == NOT_SAMPLED or before is None:
+        return nothing
+    first = _measured_side(original.frame, original.frame, known, before, sampling, original)
+    second: dict[str, Any] = {}
+    if after is not None:
+        # Where no row is a person's, only the sizes of classes are known.
+        beside = None if rows is None else original.frame[rows.cast(pl.Int64).to_list()]
+        size = first.get("population_uniques", {}).get("population")
+        known_of_it = sampling if beside is not None else Sampling(size)
+        second = _measured_side(released, beside, known, after, known_of_it, original)
+    sides = [one.get("population_uniques") for one in (first, second)]
+    alone = [None if one is None or one["alone"] is None else round(one["alone"]) for one in sides]
+    return {
+        "population_uniques": sides[0] and {"n": sides[0]["population"], "before": alone[0], "after": alone[1]},
+        "sample": {"before": _without_people(first), "after": _without_people(second)},
+    }
+
+
+def _without_people(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out single rows, people and values: a dossier is kept longer than the original."""
+    return {
+        name: _without_people(one) if isinstance(one, Mapping) else one
+        for name, one in found.items()
+        if name not in ("riskiest", "by_value")
+    }
+
+
+def _measured_side(
+    labels: pl.DataFrame,
+    beside: pl.DataFrame | None,
+    known: Sequence[str],
+    counts: ClassCounts,
+    sampling: Sampling,
+    original: Table,
+) -> dict[str, Any]:
+    """Measure the rows of one side by their labels, with the weights and people that stand beside them."""
+    unit = None if beside is None else original.unit
+    frame = labels.select(known)
+    if beside is not None:
+        more = [sampling.weights, None if unit is None else unit.column]
+        frame = frame.with_columns(
+            beside[name] for name in dict.fromkeys(more) if name is not None and name not in known
+        )
+        sampling = sampling.with_special_uniques(len(known), labels.height)
+    return measure_sample(frame, known, counts, sampling, unit=unit, name=original.name).as_dict()
 
 
 def _rows_by_size(counts: ClassCounts | None) -> dict[str, int]:

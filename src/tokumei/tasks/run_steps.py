@@ -19,9 +19,10 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.attacks.history.attribution import attribute_release
+from tokumei.attacks.history.attribution import ALL_KNOWN, attribute_release
 from tokumei.attacks.threat_model import KnownMethod
 from tokumei.core.errors import CannotAnonymize
+from tokumei.core.score import Score
 from tokumei.core.text import Text, to_json
 from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import PARQUET, format_of, read_frame, scan_frame
@@ -36,6 +37,7 @@ from tokumei.tasks.anonymize_history import anonymize_history
 from tokumei.tasks.anonymize_table import anonymize_table
 from tokumei.tasks.attack_history import attack_history
 from tokumei.tasks.attack_table import ANYBODY, attack_release, attack_table, linking_column, method_of_recipe
+from tokumei.tasks.attribute_history import ATTRIBUTION, UNKNOWN_SOURCES
 from tokumei.tasks.audit_table import audit_table, in_roles_of
 from tokumei.tasks.histories import HistoryRelease
 from tokumei.tasks.job_file import PIPELINE, Job, check_columns, table_of
@@ -147,6 +149,7 @@ Step = tuple[str, Callable[[], dict[str, Any]], Sequence[Path]]
 
 # Beside what it finds stands whose purchases are known.
 STRONGEST = "linkage"
+OF_RANGES = Text("the release has ranges in place of values")
 
 
 class HistoryWork:
@@ -247,14 +250,25 @@ class HistoryWork:
         known = self.history.known(threat.share, seed=1)
         release = self.release(number)
         done = attack_history(known, release, attack)
-        told = {"threat": threat.name, "attack": attack, "known": threat.share}
+        told: dict[str, Any] = {"threat": threat.name, "attack": attack, "known": threat.share}
         scores = dict(done.to_dict().get("success", {}))
-        if attack == STRONGEST and not release.is_generalized and release.release.rows is not None:
+        if attack == STRONGEST:
             # Whose pseudonym it is, is one thing; whose purchases these are is what people fear.
-            given, _ = attribute_release(self.history, release.history, release.release.rows, known, done.guesses)
-            if given.rows.inputs["rows"]:
-                scores["attributed"] = given.rows.as_dict()
+            given = self._attributed(release, known, done.guesses)
+            if isinstance(given, Score):
+                scores["attributed"] = given.as_dict()
+            else:
+                told["left_out"] = {ATTRIBUTION: to_json(given)}
         return {**told, "scores": scores}
+
+    def _attributed(self, release: HistoryRelease, known: History, guesses: pl.DataFrame) -> Score | Text:
+        """Return the share of the unknown purchases that are given to their buyers, or why it cannot be told."""
+        if release.is_generalized:
+            return OF_RANGES
+        if release.release.rows is None:
+            return UNKNOWN_SOURCES
+        given, _ = attribute_release(self.history, release.history, release.release.rows, known, guesses)
+        return given.rows if given.rows.inputs["rows"] else ALL_KNOWN
 
 
 # Attacks that need the release alone, and are tried on every one.
@@ -446,4 +460,5 @@ class TableWork:
 
     def _profile(self) -> dict[str, Any]:
         rows = self.row_numbers
-        return profile(self.table, self.released, rows, population_size=self.job.population_size)
+        size, weights = self.job.population_size, self.job.weights
+        return profile(self.table, self.released, rows, population_size=size, weights=weights)

@@ -28,6 +28,7 @@ from tokumei.attacks.judge import wilson_interval
 from tokumei.attacks.linkage.rows import learn_weights
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
+from tokumei.core.text import Text
 from tokumei.data.history import History, period_of
 from tokumei.hierarchies.files import roll_together
 from tokumei.hierarchies.hierarchy import Hierarchy
@@ -37,6 +38,7 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 VALUES = ("item", "price", "quantity")
+ALL_KNOWN = Text("every published purchase was known before")
 # One of so many known purchases is held back, to learn what the others say of it.
 HELD_BACK = 3
 # Customers who are weighed for a row, the likeliest by its pseudonym.
@@ -527,6 +529,19 @@ def attribute_release(
     said = attribute(part, shown, guesses)
     judged = judge_attribution(said, sources.gather(at), seen.frame["customer"], known, original)
     return judged, said.select(pl.Series("row", at), "customer", "chance").sort("row")
+
+
+def keeps_places(original: History, released: History) -> bool:
+    """Whether a release has the rows of its original in place, as they were but for names, times and deleted rows.
+
+    Where a value differs it cannot be seen whether it was changed or another row's was put there.
+    """
+    if released.n_rows != original.n_rows:
+        return False
+    sides = pl.concat([released.frame, original.frame.select(pl.all().name.suffix(" was"))], how="horizontal")
+    changed = [pl.col(name).ne_missing(pl.col(f"{name} was")) for name in ("date", *VALUES)]
+    is_kept = pl.col("customer").is_not_null()
+    return not sides.select((is_kept & pl.any_horizontal(changed)).any()).item()
 
 
 def sizes_of_groups(rows: pl.DataFrame) -> pl.DataFrame:

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tokumei.contest.custom.kinds import HISTORY, ROW, TABLE
+from tokumei.attacks.history.attribution import keeps_places
+from tokumei.contest.custom import attribution
+from tokumei.contest.custom.kinds import ATTRIBUTION, HISTORY, ROW, TABLE
 from tokumei.contest.custom.microdata import OwnMicrodata
-from tokumei.contest.custom.purchases import OwnPurchases
+from tokumei.contest.custom.purchases import OwnPurchases, as_history
 from tokumei.contest.custom.rules import (
     Strategy,
     check_original,
@@ -40,14 +42,16 @@ from tokumei.contest.edition import (
     TeamEntry,
     read_once,
 )
-from tokumei.contest.measures import attack_measure, loss_measure
+from tokumei.contest.measures import INTERVAL, attack_measure, loss_measure
 from tokumei.contest.season import place_teams
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
+from tokumei.core.text import Text, counted
 from tokumei.data.files.toml import Where
+from tokumei.data.history import History
 
 # Whether metrics and attacks work on the data is tried on so many rows before a contest starts.
 N_TRIED = 300
@@ -129,14 +133,17 @@ class CustomEdition(Edition):
 
     @property
     def _safety_says(self) -> str:
+        whose = f", {ATTRIBUTION} {attribution.COUNTED}" if self.settings.formula.uses(ATTRIBUTION) else ""
         return (
             f"what the built-in attacks or the guesses find ({self._found.title}), whichever is more; of guesses, "
-            f"{self.attack_rule.says}"
+            f"{self.attack_rule.says}{whose}"
         )
 
     @property
     def _safety_says_ja(self) -> str:
-        return f"組み込みの攻撃と推定の成功率（{self._found.title_ja}）の大きい方で、推定は{self.attack_rule.says_ja}"
+        whose = f"、{ATTRIBUTION} は{attribution.COUNTED_JA}" if self.settings.formula.uses(ATTRIBUTION) else ""
+        found = f"組み込みの攻撃と推定の成功率（{self._found.title_ja}）の大きい方"
+        return f"{found}で、推定は{self.attack_rule.says_ja}{whose}"
 
     @property
     def _found(self) -> Measure:
@@ -150,11 +157,12 @@ class CustomEdition(Edition):
         formula = settings.formula.text
         total = Measure(
             "total",
-            f"{formula}: lower is better. U is the loss of use, S {self._safety_says}. Each is 0 for nothing and 1 for "
-            "all.",
+            f"{formula}: lower is better. U is the loss of use, S {self._safety_says}. Each is 0 for "
+            "nothing and 1 for all.",
             f"{formula}。小さいほどよい。U は有用性の損失、S は{self._safety_says_ja}。それぞれ 0 は皆無、1 はすべて。",
         )
-        return (*losses, *attacks, total, *self.strategy.guess_measures)
+        whose = (attribution.ATTRIBUTED, INTERVAL) if settings.attribution else ()
+        return (*losses, *attacks, *whose, total, *self.strategy.guess_measures)
 
     def make_data(self, folder: Path, *, seed: int, source: Path | None = None) -> None:
         """Write T from the source given here, else from the one the file names, else made up; then try all parts."""
@@ -164,6 +172,9 @@ class CustomEdition(Edition):
         frame = self.strategy.make_frame(settings, source, seed)
         needed = self.strategy.needed_columns(settings, frame)
         check_original(needed, frame, "made-up data" if source is None else str(source))
+        if settings.formula.uses(ATTRIBUTION) and frame.height > attribution.MOST_ROWS:
+            expected = Text("at most {n:,} rows, or no attribution in the formula", n=attribution.MOST_ROWS)
+            raise InputError.of(expected, file=source, value=counted(frame.height, "row"))
         path = folder / "T.csv"
         write_form(frame, path)
         try:
@@ -204,6 +215,13 @@ class CustomEdition(Edition):
     def _read_release(self, original: pl.DataFrame, path: Path) -> pl.DataFrame:
         return read_release(path, self.strategy.release_types(self.settings, original))
 
+    def _read_submitted(self, original: pl.DataFrame, path: Path) -> tuple[pl.DataFrame, pl.Series | None]:
+        """Read A, and which row of T each of its purchases is, from 0, if A says it."""
+        types = self.strategy.release_types(self.settings, original)
+        released = read_release(path, types, more=ROW if self.settings.attribution else None)
+        sources = released[ROW] - 1 if ROW in released.columns else None
+        return released.select(list(types)), sources
+
     def check(self, data: Files, release: Files) -> None:
         """Raise one InputError with every fault of A."""
         check_release(self.settings, self.strategy, self._read_original(data), release["A"])
@@ -211,13 +229,32 @@ class CustomEdition(Edition):
     def score(self, data: Files, knowledge: Files, release: Files) -> ReleaseScore:
         """Measure the losses and try the attacks of the contest."""
         original = self._read_original(data)
-        released = self._read_release(original, release["A"])
+        released, sources = self._read_submitted(original, release["A"])
         losses = {label: _loss(score) for label, score in self._measure(original, released).items()}
         utility = self._utility(losses)
         found = self._attack_all(original, released, knowledge)
         safety = max(math.fsum(levels.values()) / len(levels) for levels in found.values())
-        details = {"utility": losses, "safety": found, "total": self._total(losses, utility, safety)}
-        return ReleaseScore(details, utility, safety)
+        details: dict[str, Any] = {"utility": losses, "safety": found}
+        flags: tuple[str, ...] = ()
+        if self.settings.attribution:
+            before, after = as_history(original, "T"), as_history(released, "A")
+            with step("attributing"):
+                known = self._known_histories(original, knowledge)
+                scores = attribution.attribute(before, after, sources, known)
+            details[ATTRIBUTION] = attribution.in_details(scores)
+            flags = attribution.suspicions(before, after, sources)
+        details["total"] = self._total(losses, utility, safety, details)
+        return ReleaseScore(details, utility, safety, flags)
+
+    def _known_histories(self, original: pl.DataFrame, knowledge: Files) -> dict[str, History]:
+        """Return what is known of T at each level below all, other rows missing in every column."""
+        shown, numbers = self.strategy.known_frame(self.settings, original), pl.int_range(1, original.height + 1)
+        known = {}
+        for level in (one for one in self.levels if one != "100"):
+            rows = self._read_knowledge(original, knowledge[f"T{level}"])[ROW]
+            is_known = numbers.is_in(rows.implode())
+            known[level] = as_history(shown.with_columns(pl.when(is_known).then(pl.all())), "known")
+        return known
 
     def _measure(self, original: pl.DataFrame, released: pl.DataFrame) -> dict[str, Score]:
         with step("measuring"):
@@ -229,8 +266,12 @@ class CustomEdition(Edition):
         weights = {metric.label: metric.weight for metric in self.settings.metrics}
         return math.fsum(weights[label] * loss for label, loss in losses.items()) / math.fsum(weights.values())
 
-    def _total(self, losses: Mapping[str, float], utility: float, safety: float) -> float:
+    def _total(self, losses: Mapping[str, float], utility: float, safety: float, details: Mapping[str, Any]) -> float:
         named = {label.replace("-", "_"): loss for label, loss in losses.items()}
+        if self.settings.attribution:
+            mean = attribution.mean_of(details)
+            # A release that leaves it open is not to gain by that.
+            named[ATTRIBUTION] = 1.0 if mean is None else mean
         return self.settings.formula.value({"U": utility, "S": safety, **named})
 
     def _attack_all(
@@ -272,7 +313,7 @@ class CustomEdition(Edition):
     def publish(self, data: Files, release: Files, folder: Path, truth_folder: Path, *, seed: int) -> None:
         """Write the kept rows in an order drawn anew, and apart from them the truth."""
         original = self._read_original(data)
-        released = self._read_release(original, release["A"])
+        released, _ = self._read_submitted(original, release["A"])
         order = generator(seed, "publish").permutation(released.height)
         published, true = self._published(original, released, order)
         write_form(published, folder / "S.csv")
@@ -300,10 +341,12 @@ class CustomEdition(Edition):
             losses = {label: float(loss) for label, loss in entry.release.details["utility"].items()}
             value, reason = None, ""
             try:
-                value = self._total(losses, entry.release.utility, safety)
+                value = self._total(losses, entry.release.utility, safety, entry.release.details)
             except InputError as error:
                 reason = str(error)
-            lines.append(Standing(0, entry.team, value, entry.release.utility, safety, losses, reason))
+            mean = attribution.mean_of(entry.release.details) if self.settings.attribution else None
+            numbers = losses if mean is None else losses | {attribution.ATTRIBUTED.name: mean}
+            lines.append(Standing(0, entry.team, value, entry.release.utility, safety, numbers, reason))
         return place_teams(lines)
 
     def anonymizers(self) -> Sequence[str]:
@@ -312,7 +355,12 @@ class CustomEdition(Edition):
 
     def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
         """Write A; what the contest's checks forbid to change stays as it is."""
-        released = self._play(name, self._read_original(data), seed)
+        original = self._read_original(data)
+        released = self._play(name, original, seed)
+        if self.settings.attribution and not keeps_places(as_history(original, "T"), as_history(released, "A")):
+            # They change values and move no purchase.
+            is_kept = kept_mask(released)
+            released = released.with_columns(pl.when(is_kept).then(pl.int_range(1, pl.len() + 1)).alias(ROW))
         write_form(released, folder / "A.csv", is_deleted=~kept_mask(released))
 
     def _play(self, name: str, original: pl.DataFrame, seed: int) -> pl.DataFrame:

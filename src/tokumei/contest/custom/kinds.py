@@ -20,6 +20,8 @@ CUSTOMER = "customer"
 ROW = "row"
 # What may be counted of guesses at pseudonyms, by the names of the measures.
 SUCCESSES = ("row", "cell", "month", "transaction")
+# How whose purchases are known is called in files, formulas and scores.
+ATTRIBUTION = "attribution"
 # More than any item has: all of it is known.
 ALL_CHARACTERS = 100
 
@@ -77,6 +79,9 @@ class KindReader(Protocol):
     def success(self, section: Section) -> str:
         """Read what counts as found."""
 
+    def attribution(self, section: Section) -> bool:
+        """Read whether scores state whose purchases are known."""
+
 
 class HistoryReader:
     """Purchases: their columns have our names or are told, and customers change pseudonyms."""
@@ -116,6 +121,10 @@ class HistoryReader:
     def success(self, section: Section) -> str:
         """Read what is counted of guesses; customers who are found in all months if nothing is said."""
         return section.choice("success", SUCCESSES, "row")
+
+    def attribution(self, section: Section) -> bool:
+        """Read whether scores state whose purchases are known; they do not if nothing is said."""
+        return section.flag(ATTRIBUTION, default=False)
 
 
 class TableReader:
@@ -163,6 +172,10 @@ class TableReader:
     def success(self, section: Section) -> str:  # noqa: ARG002
         """Count rows."""
         return "row"
+
+    def attribution(self, section: Section) -> bool:  # noqa: ARG002
+        """Return False: a table has no purchases."""
+        return False
 
 
 READERS: Mapping[str, KindReader] = {HISTORY: HistoryReader(), TABLE: TableReader()}

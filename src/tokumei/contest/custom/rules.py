@@ -25,6 +25,7 @@ from typing import Any, ClassVar, Protocol
 import polars as pl
 
 from tokumei.contest.checks import RowFaults
+from tokumei.contest.custom.attribution import SOURCES, check_sources
 from tokumei.contest.custom.kinds import ROW
 from tokumei.contest.custom.settings import Settings
 from tokumei.contest.edition import GuessScore, Measure, Rule
@@ -63,13 +64,16 @@ def read_original(path: Path, types_of: Callable[[list[str]], Mapping[str, Colum
     return frame
 
 
-def read_form(path: Path, columns: list[str]) -> TextFrame:
-    """Read a submitted file as text; what is wrong with its form, its header included, is told under that rule."""
+def read_form(path: Path, columns: list[str], *, more: str | None = None) -> TextFrame:
+    """Read a submitted file as text; what is wrong with its form, its header included, is told under that rule.
+
+    more: the name of a last column that may be there.
+    """
     try:
         text = read_csv(path, delimiter=",", mixes_line_ends=False)
     except InputError as error:
         raise error.under(FORM) from None
-    if text.frame.columns != columns:
+    if text.frame.columns not in (columns, [*columns, more]):
         found = ",".join(text.frame.columns)
         fault = Fault("the header {header}", str(path), 1, None, found, FORM, {"header": ",".join(columns)})
         raise InputError(fault)
@@ -84,13 +88,21 @@ def deleted_rows(text: TextFrame) -> pl.Series:
     return text.frame.select((is_gone & is_empty).alias("is_deleted")).to_series()
 
 
-def read_release(path: Path, types: Mapping[str, ColumnType]) -> pl.DataFrame:
-    """Read a release that passed the check, or S; deleted rows are missing in every column."""
-    text = read_form(path, list(types))
+def read_release(path: Path, types: Mapping[str, ColumnType], *, more: str | None = None) -> pl.DataFrame:
+    """Read a release that passed the check, or S; deleted rows are missing in every column.
+
+    more: the name of a last column of row numbers that may be there.
+    """
+    text = read_form(path, list(types), more=more)
+    types = _with_more(types, text, more)
     faults = FaultList(text.file)
     frame = read_columns(text, types, faults, skipped=deleted_rows(text))
     faults.raise_if_any()
     return frame
+
+
+def _with_more(types: Mapping[str, ColumnType], text: TextFrame, more: str | None) -> Mapping[str, ColumnType]:
+    return {**types, more: ROW_NUMBER} if more in text.frame.columns and more is not None else types
 
 
 def read_known(path: Path, types: Mapping[str, ColumnType]) -> pl.DataFrame:
@@ -241,16 +253,17 @@ def release_rules(settings: Settings, strategy: Strategy) -> tuple[Rule, ...]:
         rules.append(
             Rule("unchanged", f"These columns stay as in T: {columns}.", f"次の列は T のままとする：{columns}。")
         )
-    return (*rules, *strategy.release_rules(settings))
+    return (*rules, *strategy.release_rules(settings), *([SOURCES] if settings.attribution else []))
 
 
 def check_release(settings: Settings, strategy: Strategy, original: pl.DataFrame, path: Path) -> None:
     """Raise one InputError with every fault of A."""
-    text = read_form(path, original.columns)
+    more = ROW if settings.attribution else None
+    text = read_form(path, original.columns, more=more)
     faults = RowFaults(text)
     # What stands behind DEL is refused, and to all other rules the row is deleted.
     is_deleted = deleted_rows(text) | faults.check_deleted(SAME_ROWS.name)
-    types = strategy.release_types(settings, original)
+    types = _with_more(strategy.release_types(settings, original), text, more)
     cells = _read_cells(types, faults, is_deleted)
     n_least = max(1, math.ceil(settings.checks.least_kept * original.height - 1e-9))
     n_kept = text.frame.height - int(is_deleted.sum())
@@ -270,6 +283,8 @@ def check_release(settings: Settings, strategy: Strategy, original: pl.DataFrame
         unchanged = {name: types[name] for name in settings.checks.unchanged if name in types}
         _check_unchanged(unchanged, original, cells, is_deleted, faults)
         strategy.check_rows(settings, original, cells, faults)
+        if ROW in types:
+            check_sources(original, cells, faults)
     faults.raise_if_any()
 
 

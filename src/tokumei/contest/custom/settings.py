@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tokumei.contest.custom.kinds import HISTORY, READERS, TABLE, Data, KindReader, Roles
+from tokumei.contest.custom.kinds import ATTRIBUTION, HISTORY, READERS, TABLE, Data, KindReader, Roles
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.fields import wanted
 from tokumei.core.registry import Registry
@@ -71,6 +71,10 @@ class Formula:
         ]
         for values in (*alike, *apart, *drawn):
             self.value(values)
+
+    def uses(self, name: str) -> bool:
+        """Whether a name stands in the formula."""
+        return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(_parse(self.text)))
 
     def value(self, values: Mapping[str, float]) -> float:
         """Compute the formula; a value that is no number, as after dividing by 0, is an input error."""
@@ -200,6 +204,7 @@ class Settings:
     formula: Formula
     combine: str
     success: str
+    attribution: bool = False
 
 
 def settings_of(where: Where, found: Mapping[str, Any]) -> Settings:
@@ -223,6 +228,7 @@ def settings_of(where: Where, found: Mapping[str, Any]) -> Settings:
     roles = reader.roles(_single(where, found, "roles"), data)
     metrics = _read_parts(where, found, "metrics", reader.utilities)
     knowledge = _single(where, found, "knowledge")
+    percents = _read_percents(knowledge)
     limits = _single(where, found, "limits")
     settings = Settings(
         **titles,
@@ -232,12 +238,12 @@ def settings_of(where: Where, found: Mapping[str, Any]) -> Settings:
         checks=_read_checks(_single(where, found, "checks"), reader, roles),
         metrics=metrics,
         attacks=_read_parts(where, found, "attacks", reader.attacks),
-        percents=_read_percents(knowledge),
+        percents=percents,
         item_characters=reader.item_characters(knowledge),
         n_releases=limits.whole("releases", 1, 10_000, 20),
         n_guesses=limits.whole("guesses", 1, 10_000, 10),
         phases=_read_phases(_single(where, found, "phases")),
-        **_read_score(_single(where, found, "score"), metrics, reader),
+        **_read_score(_single(where, found, "score"), metrics, reader, percents),
     )
     knowledge.finish()
     limits.finish()
@@ -347,15 +353,23 @@ def _read_time(section: Section, key: str) -> datetime.datetime | None:
     return time if time.tzinfo else time.replace(tzinfo=datetime.UTC)
 
 
-def _read_score(section: Section, metrics: tuple[Named, ...], reader: KindReader) -> dict[str, Any]:
+def _read_score(
+    section: Section, metrics: tuple[Named, ...], reader: KindReader, percents: tuple[int, ...]
+) -> dict[str, Any]:
     text = section.text("formula", "(U + S) / 2", expected="a formula such as (U + S) / 2")
     names = ("U", "S", *(_symbol(metric.label) for metric in metrics))
     combine = section.choice("utility", ("mean", "max"), "mean")
-    success = reader.success(section)
+    success, attribution = reader.success(section), reader.attribution(section)
     section.finish()
+    if attribution:
+        if min(percents, default=100) == 100:
+            raise section.fault("shares below 1 in [knowledge]: who knows all has nothing to find out", ATTRIBUTION)
+        if ATTRIBUTION in names:
+            raise section.fault("another label for the metric of this name", ATTRIBUTION)
+        names = (*names, ATTRIBUTION)
     try:
         formula = Formula(text, names)
     except InputError as error:
         fault = error.faults[0]
         raise section.fault(fault.expected, "formula", text if fault.value is None else fault.value) from None
-    return {"formula": formula, "combine": combine, "success": success}
+    return {"formula": formula, "combine": combine, "success": success, "attribution": attribution}

@@ -161,6 +161,14 @@ _SUCCESS = """\
 # those only the months in which a customer has a pseudonym ("month"), or the published rows whose customer is named
 # ("transaction").
 success = "row"
+# Whether scores state, beside what is found, how many of the purchases that attackers did not know are given to their
+# buyers, whatever pseudonym they stand under. It needs a share below 1 in [knowledge].
+attribution = true
+"""
+# What the formula of a history may use besides.
+_ATTRIBUTION = """\
+#   attribution   the share of unknown purchases that are given to their buyers, averaged over the levels of knowledge
+#       below 1; it counts as 1 where a release leaves open whose purchases its rows are
 """
 
 
@@ -175,10 +183,12 @@ LISTS = {
 
 def template(kind: str) -> str:
     """Write the commented file of a contest with a table or a history; it works as it stands."""
-    bodies = {"table": _TABLE, "history": _HISTORY}
-    if kind not in bodies:
-        raise UnknownPart("kind of contest", kind, bodies)
-    return _HEAD.format(kind=kind) + bodies[kind] + _TAIL + (_SUCCESS if kind == "history" else "")
+    if kind not in ("table", "history"):
+        raise UnknownPart("kind of contest", kind, ("table", "history"))
+    if kind == "table":
+        return _HEAD.format(kind=kind) + _TABLE + _TAIL
+    numbers = "#   numbers, + -"
+    return _HEAD.format(kind=kind) + _HISTORY + _TAIL.replace(numbers, _ATTRIBUTION + numbers) + _SUCCESS
 
 
 def template_of(

@@ -21,7 +21,7 @@ from tokumei.platform.contests.reading_views import contest_page, find, find_one
 from tokumei.platform.contests.services import joining, showing, submitting
 from tokumei.platform.contests.services.rulebook import counting_key, terms_of
 from tokumei.platform.contests.services.teamwork import can_choose, places_of
-from tokumei.platform.contests.words import fault_lines, knowledge_levels, name_in_words, score_tables
+from tokumei.platform.contests.words import fault_lines, knowledge_levels, name_in_words, score_tables, whose_purchases
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.messages import describe_error
 from tokumei.platform.teams import services as teams
@@ -242,6 +242,7 @@ def _result(request: UserRequest, submission: Submission) -> dict[str, Any]:
         "terms": terms,
         "is_release": submission.kind == Kind.RELEASE,
         "tables": score_tables(details, terms),
+        "whose": whose_purchases(details),
         "faults": fault_lines(submission.faults, terms),
         "n_more_faults": max(0, submission.n_faults - len(submission.faults)),
         "level": knowledge_levels(terms).get(submission.knowledge, ""),

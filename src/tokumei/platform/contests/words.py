@@ -22,6 +22,7 @@ from tokumei.contest.edition import ContestTerms, Standing
 from tokumei.core.errors import Fault
 from tokumei.data.files.text_bytes import CALLED
 from tokumei.platform.contests.models import Board, OrganizerAction, State
+from tokumei.platform.messages import translated
 from tokumei.reports.japanese import expected_in_japanese, found_in_japanese
 
 # Parts of a score, columns of the scoreboard and steps of an evaluation, by the names that editions have for them.
@@ -33,6 +34,7 @@ NAMES: Mapping[str, str | Promise] = {
     "total": gettext_lazy("In all"),
     "success": gettext_lazy("Found"),
     "baseline": gettext_lazy("by chance"),
+    "mean": gettext_lazy("mean"),
     "interval": gettext_lazy("95 % interval"),
     "guesses": gettext_lazy("guesses"),
     "right": gettext_lazy("right"),
@@ -44,10 +46,12 @@ NAMES: Mapping[str, str | Promise] = {
     "mean_price_error": gettext_lazy("error of mean prices"),
     "contradicted": gettext_lazy("contradicted"),
     "random": gettext_lazy("given at random"),
+    "attribution": gettext_lazy("Whose purchases are known"),
     "check": gettext_lazy("checking the file"),
     "scoring": gettext_lazy("measuring use and trying attacks"),
     "measuring": gettext_lazy("measuring use"),
     "attacking": gettext_lazy("trying attacks"),
+    "attributing": gettext_lazy("giving purchases to buyers"),
 }
 REMARKS: Mapping[str, str | Promise] = {
     "P contradicts the data.": gettext_lazy("The row numbers contradict the data."),
@@ -185,6 +189,9 @@ def score_tables(details: Mapping[str, Any], terms: ContestTerms) -> list[ScoreT
     alone = ScoreTable("")
     tables = []
     for title, part in details.items():
+        if isinstance(part, str):
+            # Why there is no number, which stands above the tables.
+            continue
         if not isinstance(part, Mapping):
             alone.lines.append(ScoreLine(name_in_words(title, terms), meanings.get(title, ""), [part]))
             continue
@@ -198,6 +205,31 @@ def score_tables(details: Mapping[str, Any], terms: ContestTerms) -> list[ScoreT
         titles = () if is_plain else [_column(column, terms) for column in columns]
         tables.append(ScoreTable(name_in_words(title, terms), titles, lines))
     return [table for table in (*tables, alone) if table.lines]
+
+
+@dataclass(frozen=True)
+class WhosePurchases:
+    """The share of the unknown purchases that are given to their buyers, and what to say of it; None if not known."""
+
+    value: float | None
+    said: str
+
+
+def whose_purchases(details: Mapping[str, Any]) -> WhosePurchases | None:
+    """Sum up whose purchases are known of a release, over the levels of knowledge; None where it is not measured."""
+    found = details.get("attribution")
+    if found is None:
+        return None
+    if isinstance(found, str):
+        return WhosePurchases(None, translated(found))
+    shares, parts = found["attributed"], []
+    if len(shares) == 1:
+        low, high = next(iter(found["interval"].values()))
+        parts.append(_("95 %% interval from %(low)s to %(high)s") % {"low": number(low), "high": number(high)})
+    else:
+        parts.append(_("averaged over the levels of knowledge"))
+    parts.append(_("by chance %s") % number(max(found["baseline"].values())))
+    return WhosePurchases(shares.get("mean", min(shares.values())), "; ".join(parts))
 
 
 def _column(path: Sequence[str], terms: ContestTerms) -> str:

@@ -22,6 +22,8 @@ Change = Callable[[Found], None]
 QUASI, SENSITIVE, OTHER, KEPT = "quasi-identifier", "sensitive", "other", "kept"
 # What a column may be on the page: one more than in a job file, where a list says which others are released.
 CHOICES = (*ROLES, KEPT)
+# Columns of sampling weights are none that others know.
+MAY_WEIGH = (OTHER, SENSITIVE)
 MADE, FILE, GROUPS = "", "file", "groups"
 
 
@@ -46,10 +48,12 @@ def set_roles(columns: Sequence[str], sent: QueryDict) -> Change:
 
 
 def _follow_roles(found: Found) -> None:
-    """Remove what names columns when their roles change: hierarchies, knowledge, requirements."""
+    """Remove what names columns when their roles change: weights, hierarchies, knowledge, requirements."""
     roles = found["roles"]
     known = [column for column, role in roles.items() if role == QUASI]
     sensitive = [column for column, role in roles.items() if role == SENSITIVE]
+    if roles.get(found.get("job", {}).get("weights"), OTHER) not in MAY_WEIGH:
+        del found["job"]["weights"]
     found["hierarchies"] = {name: one for name, one in found.get("hierarchies", {}).items() if name in known}
     for threat in found.get("threat", []):
         threat["knows"] = known
@@ -86,14 +90,24 @@ def set_history_columns(columns: Sequence[str], sent: QueryDict) -> Change:
     return change
 
 
-def set_population(sent: QueryDict) -> Change:
-    """Read of how many people the rows are a sample; nothing says that it is not known."""
+def set_population(columns: Sequence[str], sent: QueryDict) -> Change:
+    """Read of how many people the rows are a sample, and which column says how many each stands for.
+
+    What is not sent is not known. The column is released no more than before.
+    """
 
     def change(found: Found) -> None:
-        job = found.setdefault("job", {})
-        job.pop("population_size", None)
+        job, roles = found.setdefault("job", {}), found.setdefault("roles", {})
+        for name in ("population_size", "weights"):
+            job.pop(name, None)
         if sent.get("population", "").strip():
             job["population_size"] = whole(sent, "population", 1, 10**10)
+        weights = sent.get("weights", "")
+        if weights and (weights not in columns or roles.get(weights, OTHER) not in MAY_WEIGH):
+            raise InputError.of(_("a column of the file that others do not know"), column=weights)
+        if weights:
+            job["weights"] = weights
+            roles.setdefault(weights, OTHER)
 
     return change
 

@@ -31,6 +31,7 @@ from tokumei.inspection.repeated_people import repeated_people
 from tokumei.platform.jobs.child import refusing
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.column_pictures import drawn_tree, find_history_columns, first_rows, histogram
+from tokumei.tasks.audit_sample import Sampling
 from tokumei.tasks.audit_table import attack_as_it_stands, audit_table, history_facts, history_risk, threat_models
 from tokumei.tasks.inspect_table import Inspection, inspect_columns
 from tokumei.tasks.job_file import Job, table_of
@@ -140,12 +141,16 @@ def _study_table(folder: Path, frame: pl.DataFrame | None) -> None:
     """Audit the table by the roles of the job file, build its hierarchies, attack it; the quickest picture first."""
     job = Job.read(folder / files.JOB)
     table, said = table_of(job, frame)
-    audited = audit_table(table)
+    sampling = Sampling(job.population_size, job.weights)
+    sampling = sampling.with_special_uniques(len(table.quasi_identifiers), table.n_rows)
+    audited = audit_table(table, population_size=sampling.population_size, weights=sampling.weights, suda=sampling.suda)
     risk: dict[str, Any] = {
         "audit": audited.to_dict(),
         "sizes": audited.counts.rows_by_size(),
         "roles": dict(job.roles),
-        "threat_models": threat_models(audited, population_size=job.population_size),
+        "threat_models": threat_models(audited),
+        "population_given": job.population_size,
+        "weights": job.weights,
     }
     if table.unit is None:
         several = repeated_people(read_frame(job.file, job.reading) if frame is None else frame)

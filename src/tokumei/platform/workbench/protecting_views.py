@@ -37,6 +37,7 @@ from tokumei.platform.workbench.words import (
 )
 
 SETS_SHOWN = 6
+ROWS_SHOWN = 5
 # In the order of the page: the usual ones first.
 USUAL_ATTACKS = ("exact-match", "jaccard", "linkage", "row-counts", "tfidf")
 USUAL = ("optimal", "mondrian", "ola", "incognito", "datafly")
@@ -49,10 +50,17 @@ def risk(request: UserRequest, piece: Piece) -> HttpResponse:
     if request.method == "POST":
         if found is None or piece.kind != "table":
             raise Http404
-        return edited(request, piece, editing.set_population(request.POST), "workbench:risk", "workbench:risk")
+        columns = list(files.read(piece.folder, files.LOOK)["columns"])
+        change = editing.set_population(columns, request.POST)
+        return edited(request, piece, change, "workbench:risk", "workbench:risk")
     shown = frame(request, piece)
     if found is not None:
         shown |= _table_risk(found) if piece.kind == "table" else _history_risk(found)
+        if piece.kind == "table" and shown["look"] is not None:
+            roles = found.get("roles", {})
+            shown["weighing"] = [
+                name for name in shown["look"]["columns"] if roles.get(name, editing.OTHER) in editing.MAY_WEIGH
+            ]
         # What is still looked for comes by itself, as the hierarchies did before.
         shown["is_attacked"] = services.busy_job(piece, whole=True) is not None and not shown["busy"]
     return render(request, "workbench/risk.html", shown)
@@ -78,11 +86,64 @@ def _table_risk(found: Mapping[str, Any]) -> dict[str, Any]:
             kind="risk",
         ),
         "population": next((one["population"] for one in found.get("threat_models", []) if "population" in one), None),
+        "population_given": found.get("population_given"),
+        "weights": found.get("weights"),
+        "estimates": _estimates_shown(audit.get("population_uniques")),
+        "individual": _individual_shown(audit.get("individual_risk")),
+        "special": _special_shown(audit.get("special_uniques")),
         "attackers": [_attacker_shown(one) for one in found.get("threat_models", [])],
         "tried": attack_lines(found["attacks"]) if "attacks" in found else None,
         "linked": _linked(found.get("attacks", [])),
         "singled_out": singled_out_lines(found["attacks"]) if "attacks" in found else [],
         "share_alone": f"{audit['unique'] / max(1, audit['rows']):.0%}",
+    }
+
+
+ESTIMATORS = {"pitman": "Pitman", "zayatz": "Zayatz", "snb": "SNB"}
+
+
+def _estimates_shown(found: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """Show each estimate of who is alone in the population; nothing where the sample is everybody."""
+    if found is None or found["chosen"] not in ESTIMATORS:
+        return []
+    return [
+        {
+            "name": title,
+            "is_chosen": name == found["chosen"],
+            "alone": None if found["estimates"][name] is None else round(found["estimates"][name]["alone"]),
+            "share": None if found["estimates"][name] is None else f"{found['estimates'][name]['share']:.2%}",
+        }
+        for name, title in ESTIMATORS.items()
+    ]
+
+
+def _individual_shown(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Show the risk by sampling weights, and the rows at the highest."""
+    if found is None:
+        return None
+    of = found.get("households")
+    return {
+        "expected": f"{found['expected']:,.1f}",
+        "share": f"{found['share']:.2%}",
+        "highest": f"{found['highest']:.1%}",
+        "population": round(found["population"]),
+        "households": None if of is None else {"n": of["n"], "expected": f"{of['expected']:,.1f}"},
+        "riskiest": [(one["row"], f"{one['risk']:.1%}") for one in found["riskiest"][:ROWS_SHOWN]],
+    }
+
+
+def _special_shown(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Show how many rows few columns single out, what each column adds, and the rows with the highest scores."""
+    if found is None:
+        return None
+    by_column = sorted(found["by_column"].items(), key=lambda one: -one[1])
+    return {
+        "n": found["special_uniques"],
+        "alone": found["rows_alone"],
+        # Those that all columns single out are not special.
+        "size": min(found["largest_set"], len(found["columns"]) - 1),
+        "by_column": [(name, f"{share:.0%}", ", ".join([*found["by_value"][name]][:3])) for name, share in by_column],
+        "riskiest": [(one["row"], f"{one['score']:g}", one["smallest"]) for one in found["riskiest"][:ROWS_SHOWN]],
     }
 
 
@@ -236,6 +297,7 @@ def _frontier_shown(found: Mapping[str, Any] | None, piece: Piece) -> dict[str, 
         | {
             "loss_said": None if one.get("loss") is None else f"{one['loss']:.1%}",
             "found_said": None if one.get("found") is None else f"{one['found']:.2%}",
+            "attributed_said": None if one.get("attributed") is None else f"{one['attributed']:.1%}",
             "suppress_said": f"{one['suppress']:.0%}" if "suppress" in one else "",
         }
         for one in releases

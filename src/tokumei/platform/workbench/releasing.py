@@ -128,6 +128,7 @@ def _sweep(history: History, folder: Path) -> dict[str, Any]:
             "pipeline": grid[one["name"]]["step"],
             "loss": one["utility"],
             "found": one["found"],
+            "attributed": one["attributed"],
             "is_on_frontier": one["is_on_frontier"],
             **({"error": one["left_out"]} if one["utility"] is None or one["found"] is None else {}),
         }

@@ -27,6 +27,7 @@ from tokumei.platform.workbench.models import Piece
 from tokumei.platform.workbench.words import (
     IN_A_HISTORY,
     attack_lines,
+    history_figures,
     number_lines,
     of_measures,
     says,
@@ -64,6 +65,8 @@ def _numbers(result: Mapping[str, Any], piece: Piece) -> dict[str, Any]:
         "suppressed": f"{result.get('suppressed') or 0:.1%}",
         "singled_out": singled_out_lines(result.get("attacks", [])),
     }
+    if piece.kind == "history":
+        shown["figures"] = history_figures(result.get("attacks", []))
     shown["loss"] = None if result.get("loss") is None else f"{result['loss']:.1%}"
     return shown | (_of_table(result) if piece.kind == "table" else {})
 

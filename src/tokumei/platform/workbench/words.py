@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import template
@@ -25,6 +25,7 @@ from tokumei.attacks.registry import (
 )
 from tokumei.core.errors import Fault
 from tokumei.platform.jobs.models import Job
+from tokumei.platform.messages import translated
 from tokumei.reports.explanations import explain
 from tokumei.reports.japanese import expected_in_japanese
 
@@ -96,6 +97,8 @@ WHY_NOT: Words = {
     NO_RANGES: gettext_lazy("No label is a range, whose ends the attack would try."),
 }
 FIGURES = ("found", "low", "high", "blind")
+# The attack with which a job measures whose purchases are known.
+MEASURED_WITH = "linkage"
 # How exactly a purchase is known, as the library measures what single purchases out.
 EXACTNESS: Words = {
     "day, item and price": gettext_lazy("day, item and price"),
@@ -254,6 +257,32 @@ def singled_out_lines(tried: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]
         }
         for one in singling_out_of(tried)
     ]
+
+
+def history_figures(tried: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Show who was found in a history and whose purchases are known, side by side, each by the best attack.
+
+    Where the purchases were not measured the line says why.
+    """
+    titles = {"found": _("Customers found (attacked)"), "attributed": _("Purchases given to their buyers (attacked)")}
+    why = next((translated(one["left_out"]["attribution"]) for one in tried if "left_out" in one), None)
+    if why is None and all(one["attack"] != MEASURED_WITH for one in tried):
+        why = _("It is measured with the attack %s, which was not tried.") % MEASURED_WITH
+    lines = []
+    for name, title in titles.items():
+        best = max((one for one in tried if name in one["scores"]), key=lambda one: _value(one, name), default=None)
+        if best is None:
+            lines.append({"title": title, "value": None, "said": why if name == "attributed" else None})
+            continue
+        words = {"attack": title_of(best["attack"]), "known": f"{best['known']:.0%}"}
+        by = _("by %(attack)s, knowing %(known)s of the purchases") % words
+        said = "; ".join(part for part in (by, interval_in_words(best["scores"][name])) if part)
+        lines.append({"title": title, "value": f"{_value(best, name):.1%}", "said": said})
+    return lines
+
+
+def _value(tried: Mapping[str, Any], name: str) -> float:
+    return float(tried["scores"][name]["value"] or 0)
 
 
 def interval_in_words(score: Mapping[str, Any]) -> str:
