@@ -161,7 +161,7 @@ ATTACKS: dict[str, tuple[str, ...]] = {
     "inference": (
         "inference",
         "Guesses the sensitive value by the records that are like the person.",
-        "本人に似た行から、機微な値を推測します。",
+        "本人に似た行から、機微な値を推定します。",
     ),
     "membership": (
         "membership",

@@ -548,4 +548,5 @@ class HistoryMeasureOptions(TypedDict, total=False):
     n_sets: int
     normalize: Literal["worst", "range"]
     released_master: Any
+    sample: int
     statistic: str | Sequence[str]
