@@ -50,6 +50,8 @@ TURNS = 5
 INNER_TURNS = 3
 LOOKED_AT = 128
 AT_RANDOM = 256
+# Less likely than the likeliest by this, on the scale of logarithms, a record is nobody's.
+UNLIKELY = 12.0
 # What is believed before anything was seen, as so many people: that a column was left alone.
 BELIEVED, LEFT_ALONE = 4.0, 0.9
 # How often a record says what anybody's might, at least; how far off noise puts numbers, before anything was seen, and
@@ -450,13 +452,17 @@ class Likeness:
         """Ask whose record each might be, and learn from that how near own records are."""
         who, which, sure = [], [], []
         for part, told in self.pieces(people, "learning what columns say"):
-            most = min(LOOKED_AT, told.shape[1])
-            near = np.argpartition(told, -most, axis=1)[:, -most:]
-            said = np.take_along_axis(told, near, axis=1).astype(np.float64)
-            chances = np.exp(said - said.max(axis=1, keepdims=True)) * self.sizes[near]
-            who.append(np.repeat(people[part], most))
-            which.append(near.reshape(-1))
-            sure.append((chances / chances.sum(axis=1, keepdims=True)).reshape(-1))
+            # All that are nearly as likely as the likeliest; where these are many, so many of each person.
+            row, near = np.nonzero(told > told.max(axis=1, keepdims=True) - UNLIKELY)
+            if len(row) > LOOKED_AT * len(part):
+                most = min(LOOKED_AT, told.shape[1])
+                near = np.argpartition(told, -most, axis=1)[:, -most:].reshape(-1)
+                row = np.repeat(np.arange(len(part)), most)
+            said = told[row, near].astype(np.float64) - told.max(axis=1)[row]
+            chances = np.exp(said) * self.sizes[near]
+            who.append(people[part][row])
+            which.append(near)
+            sure.append(chances / np.bincount(row, chances, len(part))[row])
         pairs, weights = (np.concatenate(who), np.concatenate(which)), np.concatenate(sure)
         return replace(self, columns=[_learned(one, *pairs, weights, anybody) for one in self.columns])
 
@@ -516,11 +522,12 @@ def _column(threat_model: ThreatModel, name: str, theirs: pl.Series, table: Tabl
 
 
 def _numbers(threat_model: ThreatModel, name: str, theirs: pl.Series, released: pl.Series) -> Numbers:
-    sorted_numbers = np.sort(_as_floats(theirs.drop_nulls()))
     n_all = max(1, len(theirs))
     values, of_value = distinct_values(theirs)
     labels, of_label = distinct_values(released)
     points = _as_floats(values)
+    sorted_numbers = np.sort(points[of_value])
+    sorted_numbers = sorted_numbers[: n_all - int(np.isnan(sorted_numbers).sum())]
     ends = np.column_stack([_below(sorted_numbers, points, "left"), _below(sorted_numbers, points, "right")]) / n_all
     is_all = np.zeros(len(labels), bool)
     if labels.dtype.is_numeric():

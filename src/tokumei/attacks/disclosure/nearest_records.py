@@ -165,7 +165,7 @@ def _meeting(sides: Sequence[Likeness], people: Ints, own: OwnRecords | None = N
     for (part, mine), (_, theirs) in zip(one, other, strict=True):
         (near, n_near), (near_too, n_too) = _nearest(mine, sizes), _nearest(theirs, sizes)
         both, pairs = near & near_too, n_near * n_too
-        meet[part] = (both @ sizes) / pairs
+        meet[part] = _sums(both, sizes) / pairs
         if own is not None:
             rightly[part] = own.among(part, both) / pairs
     return meet, rightly
@@ -453,7 +453,15 @@ class OwnRecords:
 def _nearest(told: Weights, sizes: Ints) -> tuple[Bools, Floats]:
     """Return which different records are most like each person, and how many records these are."""
     is_near: Bools = told >= told.max(axis=1, keepdims=True) - TIED
-    return is_near, (is_near @ sizes).astype(np.float64)
+    return is_near, _sums(is_near, sizes)
+
+
+def _sums(flags: Bools, sizes: Ints) -> Floats:
+    """Count the records of the different ones that are flagged for each person."""
+    if sizes.max(initial=0) <= 1:
+        return np.asarray(np.count_nonzero(flags, axis=1), np.float64)
+    out: Floats = flags.astype(np.float64) @ sizes.astype(np.float64)
+    return out
 
 
 def _all_to_best(told: Weights, sizes: Ints) -> Floats:
