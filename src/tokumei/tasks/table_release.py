@@ -467,16 +467,18 @@ def published(
     in_order: bool = False,
     option: str = "rows",
     reading: Reading = AS_IT_IS,
+    may_be_made_up: bool = False,
 ) -> Published:
     """Return a release with the truth about it.
 
     release: what `tk.anonymize` gave, which knows whose each row is, or a frame or file.
     rows: the row of the original of each released row, counted from 0, or a file with a line each, counted from 1.
     in_order: row n of both is the same person, for releases that were not shuffled.
+    may_be_made_up: where nobody says whose rows they are, they are taken for nobody's.
     """
     own: pl.Series | None = None
     if isinstance(release, TableRelease):
-        if release.rows is None:
+        if release.rows is None and not may_be_made_up:
             raise InputError.of(f"a release of rows of people, not what {release.facts['method']} gives")
         frame, name, own = release.table, "release", release.rows
     elif isinstance(release, (str, Path)):
@@ -490,10 +492,13 @@ def published(
         return Published(table, row_numbers(rows, table, original.n_rows))
     if own is not None:
         return Published(table, own)
+    if not in_order and may_be_made_up:
+        return Published.made_up(table)
     if not in_order:
         expected = (
             "{option}: the row of the original behind each released row (in the shell 'anonymize table --rows FILE' "
-            "writes it, and --rows FILE reads it), or in_order (--in-order) where both are in one order"
+            "writes it, and --rows FILE reads it), or in_order (--in-order) where both are in one order; attacks named "
+            "singling-out, linkability, inference or membership need neither"
         )
         raise InputError.of(Text(expected, option=option), file=name)
     if table.n_rows != original.n_rows:
