@@ -91,9 +91,9 @@ def test_release_of_arx_with_its_project_goes_to_a_dossier_in_two_commands(
     assert [name.split(" ")[0] for name in names] == ["k-anonymity", "l-diversity", *["t-closeness"] * 2]
     assert audited["not_checked"] == ["population-uniqueness (0.01)"]
     out = tmp_path / "dossier.md"
-    code, reported = _run(capsys, "report", "--from-arx", project, "--release", release, "--out", out)
+    exit_code, reported = _run(capsys, "report", "--from-arx", project, "--release", release, "--out", out)
     text = out.read_text()
-    assert code == 1 and "Released without a role: name." in text
+    assert exit_code == 1 and "Released without a role: name." in text
     assert "Asked for, and not checked: population-uniqueness (0.01)." in text
     attacks = {one["attack"] for one in reported["results"]["attacks"]}
     assert {"record-linkage", "homogeneity", "downcoding"} <= attacks
@@ -124,8 +124,8 @@ def test_release_of_sdcmicro_with_row_names_and_na_goes_to_a_dossier(
         lines.append(f'"{n + 1}",{age},"{code}",{"NA" if n == 1 else chr(34) + sex + chr(34)},"{illness}"\n')
     (tmp_path / "out.csv").write_text("".join(lines))
     (tmp_path / "in.csv").write_text(ORIGINAL)
-    code, audited = _run(capsys, "audit", tmp_path / "out.csv", *QI, "--original", tmp_path / "in.csv", "--k", 4)
-    assert code == 1 and audited["k"] == 1
+    status, audited = _run(capsys, "audit", tmp_path / "out.csv", *QI, "--original", tmp_path / "in.csv", "--k", 4)
+    assert status == 1 and audited["k"] == 1
     release = ("--release", tmp_path / "out.csv", "--in-order", "--out", tmp_path / "dossier.md")
     _, found = _run(capsys, "report", "--original", tmp_path / "in.csv", *QI, *release)
     scores = {one["attack"]: one["scores"] for one in found["results"]["attacks"]}
@@ -190,7 +190,18 @@ def test_project_says_roles_hierarchies_models_and_suppression(tmp_path: Path) -
     assert found.requirements(Requirements(k=9)).k == 9
     table = found.original()
     assert table.quasi_identifiers == ["age", "zip"] and table.sensitive == ["illness"]
-    assert tk.anonymize(table, k=3, method="mondrian").k >= 3
+    release = tk.anonymize(table, k=3, method="mondrian")
+    assert release.k is not None and release.k >= 3
+
+
+def test_table_is_anonymized_as_a_project_asks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project = write_project(tmp_path / "people.deid", members())
+    (tmp_path / "in.csv").write_text(INPUT.replace(";", ","))
+    out = tmp_path / "out.csv"
+    code, found = _run(capsys, "anonymize", "table", tmp_path / "in.csv", "--from-arx", project, "--out", out)
+    assert code == 0 and found["k"] >= 3 and found["levels"].keys() == {"age", "zip"} and found["may_suppress"] == 0.05
+    assert set(tk.read_frame(out)["age"]) <= {"[20, 24[", *map(str, range(20, 24))}
+    assert tk.read_frame(out).columns == ["age", "zip", "illness"]
 
 
 def test_output_of_a_project_counts_before_its_input(tmp_path: Path) -> None:

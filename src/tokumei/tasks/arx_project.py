@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import TypeVar
 
 # What could be dangerous in XML starts with a document type, which `_Elements` refuses.
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder, XMLParser
@@ -35,7 +36,10 @@ from tokumei.data.files.text_bytes import to_utf8
 from tokumei.data.table import Table
 from tokumei.hierarchies.files import read_hierarchy
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.tasks.request import Level, Requirements
+from tokumei.tasks.preparing import is_of_numbers
+from tokumei.tasks.request import Level, ReleaseRequest, Requirements
+
+R = TypeVar("R", bound=Requirements)
 
 DATA, PROJECT = "data/input.csv", "project.xml"
 # What made the release stands first.
@@ -94,11 +98,14 @@ class ArxProject:
         """Return the columns of a role."""
         return [name for name, own in self.roles.items() if own == role]
 
-    def requirements(self, given: Requirements) -> Requirements:
-        """Return what the project asks for, with what was given beside it in the place of the same."""
+    def requirements(self, given: R) -> R:
+        """Return what was given, with what the project asks for where nothing was."""
         plain = Requirements()
-        own = {one.name: getattr(given, one.name) for one in fields(Requirements)}
-        return replace(self.asked, **{name: value for name, value in own.items() if value != getattr(plain, name)})
+        names = [one.name for one in fields(Requirements)]
+        more = {name: getattr(self.asked, name) for name in names if getattr(given, name) == getattr(plain, name)}
+        if isinstance(given, ReleaseRequest) and given.suppress is None:
+            more["suppress"] = self.suppress
+        return replace(given, **more)
 
     def original(self, qi: Sequence[str] = (), sensitive: Sequence[str] = ()) -> Table:
         """Return the table of the project, in its roles but for those that are given."""
@@ -106,7 +113,9 @@ class ArxProject:
             raise InputError.of("a project that holds its table, or --original FILE", file=f"{self.file}: {DATA}")
         known = list(qi) or self.columns_of("quasi-identifier")
         wanted = list(sensitive) or [name for name in self.columns_of("sensitive") if name not in known]
-        return Table(self.data, known, wanted, hierarchies=dict(self.hierarchies) or None, name=str(self.file))
+        numbers = [name for name in known if name in self.numeric and is_of_numbers(self.data[name])]
+        trees = dict(self.hierarchies) or None
+        return Table(self.data, known, wanted, hierarchies=trees, numeric=numbers, name=str(self.file))
 
 
 def read_arx_project(file: Path | str) -> ArxProject:

@@ -19,8 +19,9 @@ from tokumei.core.text import Text, counted
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.hierarchies.hierarchy import SUPPRESSED
 
-# So many ways to suppress some of the columns are compared with each other; a table of more is not measured.
-MOST_PATTERNS = 64
+# So many ways to suppress some of the columns are compared with each other, and so many classes with each way; a table
+# of more is not measured. Twenty million comparisons take seconds.
+MOST_PATTERNS, MOST_COMPARISONS = 64, 20_000_000
 SIZE, ALIKE = "size \0", "alike \0"
 
 
@@ -78,7 +79,7 @@ def suppressed_cells(counts: ClassCounts) -> SuppressedCells | None:
     if not n_rows:
         return None
     patterns = is_there.unique(maintain_order=True)
-    if patterns.height > MOST_PATTERNS:
+    if patterns.height > MOST_PATTERNS or patterns.height * labels.height > MOST_COMPARISONS:
         return SuppressedCells(n_rows, n_empty, None)
     parts = [
         ([name for name, own in one.items() if own], told.filter(_is(is_there, one)))
