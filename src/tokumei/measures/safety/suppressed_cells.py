@@ -11,8 +11,10 @@ row (m, 40) it is 2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from tokumei.core.text import Text, counted
@@ -20,8 +22,8 @@ from tokumei.engines.class_counts import ClassCounts
 from tokumei.hierarchies.hierarchy import SUPPRESSED
 
 # So many ways to suppress some of the columns are compared with each other, and so many classes with each way; a table
-# of more is not measured. Twenty million comparisons take seconds.
-MOST_PATTERNS, MOST_COMPARISONS = 64, 20_000_000
+# of more is not measured. Ten million comparisons take seconds.
+MOST_COLUMNS, MOST_PATTERNS, MOST_COMPARISONS = 62, 64, 10_000_000
 SIZE, ALIKE = "size \0", "alike \0"
 
 
@@ -58,48 +60,41 @@ class SuppressedCells:
 
 def suppressed_cells(counts: ClassCounts) -> SuppressedCells | None:
     """Count rows with suppressed cells, `*` or missing; None where there is none, or where they change nothing."""
-    if not counts.n_rows:
-        return None
-    names = [str(at) for at in range(len(counts.columns))]
-    labels = counts.values().rename(dict(zip(counts.columns, names, strict=True)))
-    is_there = pl.DataFrame(
-        [
-            (labels[name].is_not_null() & (labels[name].cast(pl.String) != SUPPRESSED).fill_null(False)).alias(name)
-            for name in names
-        ]
-    )
-    # A column that says nothing of anybody was generalized to the top: no cell of it was suppressed by itself.
-    names = [name for name in names if is_there[name].any()]
-    is_there = is_there.select(names)
-    told = labels.with_columns(pl.Series(SIZE, counts.sizes))
-    if not names:
-        return None
-    n_told = is_there.sum_horizontal()
-    n_rows, n_empty = (int(told.filter(mask)[SIZE].sum()) for mask in (n_told < len(names), n_told == 0))
-    if not n_rows:
-        return None
-    patterns = is_there.unique(maintain_order=True)
-    if patterns.height > MOST_PATTERNS or patterns.height * labels.height > MOST_COMPARISONS:
-        return SuppressedCells(n_rows, n_empty, None)
-    parts = [
-        ([name for name, own in one.items() if own], told.filter(_is(is_there, one)))
-        for one in patterns.iter_rows(named=True)
+    told = [
+        (domain.is_not_null() & (domain.cast(pl.String) != SUPPRESSED).fill_null(False)).to_numpy()
+        for domain in counts.domains
     ]
-    least = []
-    for columns, classes in parts:
-        n_alike = pl.repeat(0, classes.height, eager=True)
-        for others, rows in parts:
-            both = [name for name in columns if name in others]
-            if both:
-                sums = rows.group_by(both).agg(pl.col(SIZE).sum().alias(ALIKE))
-                found = classes.join(sums, on=both, how="left", maintain_order="left")[ALIKE].fill_null(0)
-            else:
-                found = pl.repeat(rows[SIZE].sum(), classes.height, eager=True)
-            n_alike = n_alike + found
-        least.append(int(n_alike.min()))  # type: ignore[arg-type]
-    k = min(least)
+    # A column that says nothing of anybody was generalized to the top: no cell of it was suppressed by itself.
+    columns = [at for at, own in enumerate(told) if own.any()]
+    if all(told[at].all() for at in columns) or len(columns) > MOST_COLUMNS:
+        return None
+    # A bit for each column that says something.
+    pattern = np.zeros(counts.n_classes, np.int64)
+    for bit, at in enumerate(columns):
+        pattern |= told[at][counts.codes[at]].astype(np.int64) << bit
+    n_rows = int(counts.sizes[pattern != (1 << len(columns)) - 1].sum())
+    n_empty = int(counts.sizes[pattern == 0].sum())
+    patterns = np.unique(pattern).tolist()
+    if len(patterns) > MOST_PATTERNS or len(patterns) * counts.n_classes > MOST_COMPARISONS:
+        return SuppressedCells(n_rows, n_empty, None)
+    codes = {str(at): counts.codes[at] for at in columns}
+    frame = pl.DataFrame({**codes, SIZE: counts.sizes})
+    parts = [
+        ({str(at) for bit, at in enumerate(columns) if one >> bit & 1}, frame.filter(pl.Series(pattern == one)))
+        for one in patterns
+    ]
+    k = min(_fewest_alike(names, classes, parts) for names, classes in parts)
     return SuppressedCells(n_rows, n_empty, k) if n_empty or k != int(counts.sizes.min()) else None
 
 
-def _is(is_there: pl.DataFrame, pattern: dict[str, bool]) -> pl.Series:
-    return is_there.select(pl.all_horizontal(pl.col(name) == own for name, own in pattern.items())).to_series()
+def _fewest_alike(names: set[str], classes: pl.DataFrame, parts: Sequence[tuple[set[str], pl.DataFrame]]) -> int:
+    """Count the fewest rows that agree with a class wherever both say something; `names` is where these classes do."""
+    n_alike = pl.repeat(0, classes.height, dtype=pl.Int64, eager=True)
+    for others, rows in parts:
+        both = sorted(names & others)
+        if both:
+            sums = rows.group_by(both).agg(pl.col(SIZE).sum().alias(ALIKE))
+            n_alike += classes.join(sums, on=both, how="left", maintain_order="left")[ALIKE].fill_null(0)
+        else:
+            n_alike += int(rows[SIZE].sum())
+    return int(n_alike.min())  # type: ignore[arg-type]
