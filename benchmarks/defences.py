@@ -42,6 +42,10 @@ DEFENCES: dict[str, list[dict[str, object]]] = {
     "permuted groups, bound .2": [{"method": "permute-groups", "bound": 0.2}],
     "… of five or more": [{"method": "permute-groups", "bound": 0.2, "smallest": 5}],
     "… by whole baskets": [{"method": "permute-groups", "bound": 0.2, "deals": "baskets"}],
+    "permuted groups, bound .25": [{"method": "permute-groups", "bound": 0.25}],
+    "… attributed .7": [{"method": "permute-groups", "bound": 0.25, "attributed": 0.7}],
+    "… attributed .6": [{"method": "permute-groups", "bound": 0.25, "attributed": 0.6}],
+    "… attributed .5": [{"method": "permute-groups", "bound": 0.25, "attributed": 0.5}],
 }
 HEADS = ("defence", "found", "by", "rows given", "shared", "blindly", "baskets", "right of", "worst U", "s")
 

@@ -130,6 +130,11 @@ PLAIN: dict[str, dict[str, tuple[str, str]]] = {
 WITHOUT = {
     "downcoding": "Deduces what must be true; on random tables no claim is false: tests/attacks/disclosure.",
     "minimality": "Held against all originals with the same release, listed one by one: tests/attacks/disclosure.",
+    "distance-linkage": "Learns from the release, as no paper defines; its strength: tests/attacks/disclosure.",
+    "inference": "Guesses by what distance linkage learns; beside people outside in tests/attacks/disclosure.",
+    "linkability": "Chances by hand in tests/attacks/disclosure/test_nearest_records.py.",
+    "membership": "The strongest of seven; leaks that were made in tests/attacks/disclosure/test_membership.py.",
+    "singling-out": "Counts by hand and by all draws in tests/attacks/disclosure/test_singling_out.py.",
     "linked-rows": "Held against plain sets of labels: tests/attacks/disclosure/test_linked_rows.py.",
     "refine": "Held against an integer program with a variable for every combination: tests/attacks/disclosure.",
     "model": "What it is, scikit-learn's classifier and the seed's draw decide; worked by hand in tests/measures.",

@@ -26,8 +26,11 @@ IN_ORDER = "--in-order"
 def test_attack_table_runs_all_attacks_that_the_files_allow(files: list[object]) -> None:
     found = tokumei_json("attack", "table", *files, IN_ORDER)
     assert set(found) == {"attacks", "deduced", "left_out", "rows", "released", "known", "seed", "seconds"}
-    assert set(found["attacks"]) == {"record-linkage", "homogeneity", "background-knowledge", "downcoding", "refine"}
-    assert set(found["left_out"]) == {"presence", "intersection", "linked-rows", "minimality"}
+    assert set(found["attacks"]) == {
+        *("record-linkage", "homogeneity", "background-knowledge", "downcoding", "refine"),
+        *("distance-linkage", "inference", "linkability", "singling-out"),
+    }
+    assert set(found["left_out"]) == {"membership", "presence", "intersection", "linked-rows", "minimality"}
     assert (found["left_out"]["presence"], found["left_out"]["intersection"]) == ("population", "earlier")
     assert (found["rows"], found["released"], found["known"]) == (4, 4, ["sex", "age"])
     linkage = found["attacks"]["record-linkage"]
@@ -50,7 +53,7 @@ def test_attack_table_takes_rows_earlier_releases_a_population_and_a_control(
         *("--earlier", tmp_path / "first.csv", "--earlier-rows", tmp_path / "first-rows.csv"),
         *("--control", tmp_path / "others.csv"),
     )
-    assert set(found["left_out"]) == {"linked-rows", "minimality"}
+    assert set(found["left_out"]) == {"membership", "linked-rows", "minimality"}
     linkage = found["attacks"]["record-linkage"]
     assert (linkage["certain"]["value"], linkage["certain"]["control"]) == (1, 1)
     assert found["attacks"]["homogeneity"]["success"]["control"] == 0

@@ -16,6 +16,7 @@ from tokumei.data.history import History
 from tokumei.measures.registry import HISTORY_UTILITIES
 from tokumei.methods.history.permute_groups import PermuteGroups, deal, draw_holders, hand_out
 from tokumei.reports.evaluation import CONTEST_UTILITIES
+from tokumei.tasks.predict_history import predict_history
 
 
 def test_permuted_groups_lose_a_third_and_let_no_attack_find_a_quarter(shared_data: Path) -> None:
@@ -58,3 +59,16 @@ def test_dealt_days_hide_whose_purchases_are_in_groups_and_open_customers_keep_t
     in_place, dealt_out = shares
     assert in_place > 0.75
     assert dealt_out < 0.25
+
+
+def test_six_tenths_of_the_purchases_with_their_buyers_cost_half_of_the_use_as_predicted(shared_data: Path) -> None:
+    original = read_history(shared_data / "pwscup2017" / "T.csv.gz")
+    [free, held] = predict_history(original, bound=0.25, attributed=[1.0, 0.6]).predicted
+    assert (held.facts["open"], held.facts["groups"], held.facts["rows_cut"]) == (14, 97, 12_050)
+    assert held.facts["attribution_bound"] == pytest.approx(0.594, abs=0.001)
+    # Merged on by the rows that they lose alone, customers lost .885.
+    release = History(PermuteGroups(bound=0.25, attributed=0.6).anonymize(original, seed=1).frame)
+    loss = max(HISTORY_UTILITIES.make(name).measure(original, release).value for name in CONTEST_UTILITIES)
+    assert loss == pytest.approx(0.491, abs=0.002)
+    assert held.facts["lost"] == pytest.approx(loss, abs=0.02)
+    assert free.facts["lost"] == pytest.approx(0.223, abs=0.02)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
+from tokumei.data.made_retail import make_retail
 from tokumei.engines.history_rows import rows_of
 from tokumei.measures.utility import item_similarity
 from tokumei.measures.utility.item_similarity import (
@@ -29,6 +30,7 @@ from tokumei.measures.utility.item_similarity import (
     is_bought,
     score_item_cf,
 )
+from tokumei.methods.history.delete import Delete
 
 Row = tuple[str | None, str | None, int | None]
 
@@ -169,3 +171,23 @@ def test_sparse_blocks_agree_with_the_plain_formula(original: list[Row], release
             assert score.value == pytest.approx(plain)
     finally:
         item_similarity.BLOCK_ITEMS = whole
+
+
+def test_a_sample_of_items_estimates_the_distance_and_says_how_surely() -> None:
+    within = 0
+    for seed in range(6):
+        shop = History.of(make_retail(150, n_rows=4_000, seed=seed))
+        release = History(Delete(random=0.3, once=False, price_deviations=0.0).change(shop, seed=1).history.frame)
+        for measure in (ItemCfSupply, ItemCfRetail):
+            whole, some = (measure(sample=n).measure(shop, release) for n in (0, 200))
+            assert some.interval is not None
+            assert some.inputs["drawn"] == 200 < some.inputs["items"]
+            within += some.interval[0] <= whole.value <= some.interval[1]
+            assert measure(sample=100_000).measure(shop, release) == whole
+    assert within >= 10
+
+
+def test_a_sample_of_one_item_is_refused() -> None:
+    shop = History.of(make_retail(10, n_rows=50, seed=1))
+    with pytest.raises(InputError, match="two items or more"):
+        ItemCfRetail(sample=1).measure(shop, shop)

@@ -15,9 +15,9 @@ from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.seeds import generator
 from tokumei.data.history import History
 from tokumei.data.made_retail import make_retail
-from tokumei.methods.history import similar_customers
+from tokumei.methods.history import like_months
+from tokumei.methods.history.like_months import Limits, group_like_months, groups_under
 from tokumei.methods.history.permute_groups import PermuteGroups, deal, deal_blocks, draw_holders, hand_out
-from tokumei.methods.history.similar_customers import group_like_months
 from tokumei.methods.pipeline import pipeline_of
 from tokumei.tasks.anonymize_history import anonymize_history
 
@@ -244,7 +244,7 @@ def plain_grouping(n_rows: np.ndarray, most_found: int) -> int:
 def test_grouping_keeps_about_as_many_rows_as_plain_merging(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n_rows = rng.integers(1, 9, (14, 3))
-    labels = group_like_months(n_rows, most_found=5, smallest=2, most_open=14)
+    labels = group_like_months(n_rows, Limits(5, smallest=2, most_open=14))
     groups = [np.flatnonzero(labels == one) for one in range(labels.max() + 1)]
     kept = sum(len(one) * int(n_rows[one].min(axis=0).sum()) for one in groups) + int(n_rows[labels < 0].sum())
     assert (labels < 0).sum() + len(groups) == 5
@@ -253,7 +253,7 @@ def test_grouping_keeps_about_as_many_rows_as_plain_merging(seed: int) -> None:
 
 
 def test_grouping_in_blocks_holds_the_same_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(similar_customers, "BLOCK", 16)
+    monkeypatch.setattr(like_months, "BLOCK", 16)
     shop = History.of(make_retail(60, seed=4))
     assert PermuteGroups(bound=0.4).group(shop).promise["bound"] <= 0.4
 
@@ -326,13 +326,27 @@ def test_groups_are_merged_until_no_more_purchases_are_given_to_their_buyers(sha
 def test_a_share_of_purchases_that_cannot_be_reached_is_named() -> None:
     n_rows = np.array([[3, 0], [3, 0], [0, 2]])
     # The third has no common month with anybody, and keeps two of the six rows that are left: 2 + 3 blocks of 8.
-    assert group_like_months(n_rows, most_found=3, smallest=2, most_open=3, most_attributed=0.625).tolist() == [
-        0,
-        0,
-        -1,
-    ]
+    assert group_like_months(n_rows, Limits(3, 2, 3, most_attributed=0.625)).tolist() == [0, 0, -1]
     with pytest.raises(CannotAnonymize, match="at most 50% of the purchases to their buyers"):
-        group_like_months(n_rows, most_found=3, smallest=2, most_open=3, most_attributed=0.5)
+        group_like_months(n_rows, Limits(3, 2, 3, most_attributed=0.5))
     shop = History.of(make_retail(10, n_rows=100, seed=5))
     with pytest.raises(InputError, match="whole baskets"):
         PermuteGroups(deals="baskets", attributed=0.5).anonymize(shop, seed=1)
+
+
+def test_a_share_of_purchases_is_kept_by_merging_those_with_most_rows_first() -> None:
+    n_rows = np.array([[20], [17], [3], [1]])
+    # Those with 3 and 1 would lose the fewest rows, two, and hide three. Those with 20 and 17 lose three and hide
+    # twenty: 17 blocks and 4 open rows are left of 38 rows, where all in pairs have 18 of 36.
+    assert group_like_months(n_rows, Limits(3, 2, 4, most_attributed=0.6)).tolist() == [0, 0, -1, -1]
+    assert group_like_months(n_rows, Limits(3, 2, 4)).tolist() == [-1, -1, 0, 0]
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_groups_under_several_bounds_are_those_under_each_alone(share: float) -> None:
+    n_rows = np.random.default_rng(4).integers(0, 9, (60, 4))
+    limits = [Limits(most, 2, 60, share) for most in (30, 20, 9, 0)]
+    *found, fault = groups_under(n_rows, limits)
+    for one, labels in zip(limits, found, strict=False):
+        assert group_like_months(n_rows, one).tolist() == np.asarray(labels).tolist()
+    assert isinstance(fault, CannotAnonymize)

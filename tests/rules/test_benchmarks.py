@@ -37,6 +37,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "local_recoding": {"N_FEW": 1_000, "N_MANY": 5_000, "adult": lambda: None},
     "predicting": {"N_ROWS": 10_000, "N_FEW": 400, "N_VALUES": 300},
     "public_ranges": {"SIZES": (5,), "N_DRAWN": 2_000, "K_DRAWN": 5, "N_SMALL": 100, "adult": _few_of_adult},
+    "releases": {"SIZES": (400,), "FOLDER": Path("none")},
     "refining": {"N_DRAWN": 2_000, "CASES": {"mondrian, k=50": (50, "grid"), "32 rounds, k=5": None}},
     "samples": {"N_DRAWN": 2, "FRACTIONS": (0.2,), "adult": _few_of_adult},
 }

@@ -40,7 +40,7 @@ CONFIG = """<config><relativeMaxOutliers>0.05</relativeMaxOutliers><criteria>
 PEOPLE = [(f"P{n}", *ROWS[n][:2], ROWS[n][3]) for n in range(24)]
 INPUT = "name;age;zip;illness\n" + "".join(f"{';'.join(map(str, row))}\n" for row in PEOPLE)
 RELEASED = "name;age;zip;illness\n" + "".join(
-    f"*;*;*;{illness}\n" if n > 21 else f"*;[20, 24[;{code[:2]}***;{illness}\n"
+    f"*;*;*****;{illness}\n" if n > 21 else f"*;[20, 24[;{code[:2]}***;{illness}\n"
     for n, (_, _, code, illness) in enumerate(PEOPLE)
 )
 AGES = "".join(f"{age};[20, 24[;*\n" for age in range(20, 24))

@@ -45,11 +45,11 @@ N_STEPS = MISSING + 1
 # What is believed of labels that do not fit before anything was learned: the nearer, the likelier.
 OFF_AT_FIRST = np.append(0.35 * np.arange(MISSING), 0.0) - 2.0
 # People by whose likely records the weights are learned, how often, and how many of each one's records are looked at.
-LEARNED_FROM = 256
+LEARNED_FROM = 128
 TURNS = 5
 INNER_TURNS = 3
 LOOKED_AT = 128
-AT_RANDOM = 512
+AT_RANDOM = 256
 # What is believed before anything was seen, as so many people: that a column was left alone.
 BELIEVED, LEFT_ALONE = 4.0, 0.9
 # How often a record says what anybody's might, at least; how far off noise puts numbers, before anything was seen, and
@@ -193,6 +193,11 @@ class Numbers:
             off_missing=off_missing,
         )
 
+    def unlearned(self) -> Numbers:
+        """Return the same with what is believed before anything was learned."""
+        near = 1 - LEFT_ALONE - ANYBODY
+        return replace(self, kept=LEFT_ALONE, near=near, spreads=(self.spreads[0], FIRST_SPREAD), by_rank=True)
+
     def weighed_as(self, other: Compared) -> Numbers:
         """Return the same with what another column learned."""
         if not isinstance(other, Numbers):
@@ -223,7 +228,7 @@ class Categories:
     labels: Ints
     sets: LeafSets
     counts: Floats
-    """The share of people of each value, then of the missing one, and of values that nobody in the original has."""
+    """The share of people of each value, then of the missing one, and of values that no label can stand for."""
     groups: Sequence[tuple[Ints, Ints, Floats]]
     """For each level the group of each value, that of each label or NONE, and the share of people in each group."""
     kept: float = LEFT_ALONE
@@ -237,6 +242,10 @@ class Categories:
         out = np.zeros(self.sets.n_labels)
         np.add.at(out, self.sets.label, below[self.sets.end] - below[self.sets.first])
         return out
+
+    def unlearned(self) -> Categories:
+        """Return the same with what is believed before anything was learned."""
+        return replace(self, kept=LEFT_ALONE, off=OFF_AT_FIRST)
 
     def weighed_as(self, other: Compared) -> Categories:
         """Return the same with what another column learned."""
@@ -361,6 +370,10 @@ class Likeness:
     def sizes(self) -> Ints:
         """How often each different record was released."""
         return np.bincount(self.record_of)
+
+    def unlearned(self) -> Likeness:
+        """Return the same as if records had been left alone, which finds the few that were among many that were not."""
+        return replace(self, columns=[one.unlearned() for one in self.columns], most_pairs=0)
 
     def drawn_records(self, most: int, rng: np.random.Generator) -> Ints:
         """Draw some of the released records, as different ones."""
@@ -497,17 +510,14 @@ def _different(columns: Sequence[Compared], n_records: int) -> tuple[list[Compar
 def _column(threat_model: ThreatModel, name: str, theirs: pl.Series, table: Table) -> Compared:
     """Read a column of people and records."""
     released = column_of(table.frame, name, table.name)
-    everybody = threat_model.original.frame[name]
-    if everybody.dtype.is_numeric() or name in threat_model.numeric:
-        return _numbers(threat_model, name, theirs, everybody, released)
-    return _categories(threat_model, name, theirs, everybody, released)
+    if threat_model.original.frame[name].dtype.is_numeric() or name in threat_model.numeric:
+        return _numbers(threat_model, name, theirs, released)
+    return _categories(threat_model, name, theirs, released)
 
 
-def _numbers(
-    threat_model: ThreatModel, name: str, theirs: pl.Series, everybody: pl.Series, released: pl.Series
-) -> Numbers:
-    sorted_numbers = np.sort(_as_floats(everybody.drop_nulls()))
-    n_all = max(1, len(everybody))
+def _numbers(threat_model: ThreatModel, name: str, theirs: pl.Series, released: pl.Series) -> Numbers:
+    sorted_numbers = np.sort(_as_floats(theirs.drop_nulls()))
+    n_all = max(1, len(theirs))
     values, of_value = distinct_values(theirs)
     labels, of_label = distinct_values(released)
     points = _as_floats(values)
@@ -521,7 +531,7 @@ def _numbers(
         both = np.array([number_ends(threat_model, name, text) for text in texts]).reshape(-1, 2)
         low, high = both[:, 0], both[:, 1]
     label_ends = np.column_stack([_below(sorted_numbers, low, "left"), _below(sorted_numbers, high, "right")]) / n_all
-    missing = everybody.null_count() / n_all
+    missing = theirs.null_count() / n_all
     different, counts = np.unique(sorted_numbers, return_counts=True)
     middles = (np.cumsum(counts) - counts / 2) / n_all
     places, density = np.column_stack([low, high]), np.ones(len(labels))
@@ -597,14 +607,12 @@ def number_ends(threat_model: ThreatModel, name: str, text: str | None) -> tuple
     return vocabulary.numbers[int(sets.first[inside].min())], vocabulary.numbers[last]
 
 
-def _categories(
-    threat_model: ThreatModel, name: str, theirs: pl.Series, everybody: pl.Series, released: pl.Series
-) -> Categories:
+def _categories(threat_model: ThreatModel, name: str, theirs: pl.Series, released: pl.Series) -> Categories:
     vocabulary = threat_model.vocabulary(name)
     # Values that nobody here has are made up, or other people's.
     labels, sets = vocabulary.read(released, are_known=False)
     values = vocabulary.indices(theirs, are_known=False)
-    counts = np.bincount(vocabulary.indices(everybody), minlength=vocabulary.n_leaves + 2) / max(1, len(everybody))
+    counts = np.bincount(values, minlength=vocabulary.n_leaves + 2) / max(1, len(theirs))
     return Categories(values, labels, sets, counts, _groups(vocabulary, sets, counts))
 
 

@@ -57,7 +57,10 @@ class DisclosureAttack(Protocol):
     """Measures how much a released table gives away to somebody who knows people; its fields are its options."""
 
     needs: ClassVar[tuple[str, ...]]
-    """What a scene must have besides the original and the release: sensitive, earlier, population, control."""
+    """What a scene must have besides the original and the release: sensitive, earlier, population, control.
+
+    An attack with `asks_whose` = False needs not be told whose record each is, so that records may be nobody's.
+    """
 
     def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
         """Attack the release as far as the scene allows and judge the guesses, the main score first."""

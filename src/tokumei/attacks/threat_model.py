@@ -28,11 +28,18 @@ T = TypeVar("T")
 class Published:
     """A released table and the truth about it: the row of the original that each record came from, counted from 0.
 
-    A record whose row is missing is nobody's. Only the judge looks at rows.
+    A record whose row is missing is nobody's. Only the judge looks at rows. is_paired: whether records are people's at
+    all; those that were made up are nobody's, and yet of everybody.
     """
 
     table: Table
     rows: pl.Series
+    is_paired: bool = True
+
+    @classmethod
+    def made_up(cls, table: Table) -> Published:
+        """Return a release whose records are no person's, such as synthetic rows."""
+        return cls(table, pl.repeat(None, table.n_rows, dtype=pl.Int64, eager=True), is_paired=False)
 
     def owners(self, n_people: int) -> Ints:
         """Return the row of each record, or NOBODY."""
@@ -136,7 +143,9 @@ class ThreatModel:
 
     @cached_property
     def targets(self) -> Ints:
-        """The rows of the original whose people have a record in the release."""
+        """The rows of the original whose people have a record in the release, or stand behind all of its records."""
+        if not self.published.is_paired:
+            return np.arange(self.original.n_rows)
         owners = self.published.owners(self.original.n_rows)
         is_in = np.zeros(self.original.n_rows, bool)
         is_in[owners[owners != NOBODY]] = True

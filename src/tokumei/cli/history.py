@@ -72,7 +72,11 @@ def anonymize_history(
     engine: EngineOption = "local",
     dry_run: Annotated[
         bool,
-        Option("--dry-run", help="On an engine: say how many passes, memory and time it would take, and end."),
+        Option(
+            "--dry-run",
+            help="Predict what permute-groups would cost, of several values of an option, with commas, each; on an "
+            "engine: say how many passes, memory and time it would take. Writes nothing.",
+        ),
     ] = False,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
@@ -104,6 +108,9 @@ def anonymize_history(
         options = [text for text in options or [] if text not in given]
         items = Path(given[-1].partition("=")[2]) if given else None
     typed = part_options(options, anonymize)
+    if dry_run and engine == "local":
+        _predict(file, method, typed, outputs, seed, reading, force=force, json=json)
+        return
     steps = steps_of(method, pipeline, items, typed)
     if dry_run:
         _plan(file, steps, outputs, engine, reading, force=force, json=json)
@@ -140,6 +147,31 @@ def anonymize_history(
     show(Answer(result, release_sections(result)), json=json)
 
 
+def _predict(
+    file: Path,
+    method: str | None,
+    options: dict[str, str],
+    outputs: dict[str, Path | None],
+    seed: int | None,
+    reading: Reading,
+    *,
+    force: bool,
+    json: bool,
+) -> None:
+    """Predict what a release would cost."""
+    from tokumei.data.files.outputs import check_outputs
+    from tokumei.tasks.histories import history_of
+    from tokumei.tasks.predict_history import PERMUTE_GROUPS, predict_history
+
+    if method is None:
+        expected = f"another engine than the local one, whose work can be told before, or --method {PERMUTE_GROUPS}"
+        raise InputError.of(expected, option="--dry-run")
+    check_outputs(outputs, inputs=[file], force=force)
+    with showing_progress():
+        done = predict_history(history_of(file, reading), method=method, seed=seed or 0, **options)
+    show(done, json=json)
+
+
 def _plan(
     file: Path,
     steps: Any,
@@ -155,8 +187,6 @@ def _plan(
     from tokumei.engines.connect import check_engine
     from tokumei.tasks.long_work import plan_history
 
-    if engine == "local":
-        raise InputError.of("another engine than the local one, whose work can be told before", option="--dry-run")
     check_engine(engine)
     from tokumei.methods.history.on_engine import check_engine_can
 

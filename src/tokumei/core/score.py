@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+# So many standard deviations on either side hold 95 % of the normal distribution.
+NORMAL_95 = 1.959964
+
 
 @dataclass(frozen=True)
 class Score:

@@ -18,6 +18,7 @@ from tokumei.core.text import counted
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
 from tokumei.methods.history.delete import Delete
+from tokumei.methods.history.like_months import Limits, group_like_months
 from tokumei.methods.history.permute_groups import (
     OPEN,
     Groups,
@@ -28,7 +29,6 @@ from tokumei.methods.history.permute_groups import (
     rows_by_month,
 )
 from tokumei.methods.history.perturb import Perturb
-from tokumei.methods.history.similar_customers import group_like_months
 from tokumei.methods.history.steps import all_rows, release_under_pseudonyms
 
 # How far values are moved: within a week and a quarter of themselves, or anywhere in their month and up to the double.
@@ -128,7 +128,7 @@ def group_those_at_risk(history: History, at_risk: Collection[str], most_found: 
     labels = np.full(len(customers), OPEN, np.int64)
     chosen = np.flatnonzero(customers.is_in(list(at_risk)).to_numpy())
     if len(chosen) > most_found:
-        labels[chosen] = group_like_months(n_rows[chosen], most_found=most_found, smallest=2, most_open=len(chosen))
+        labels[chosen] = group_like_months(n_rows[chosen], Limits(most_found, smallest=2, most_open=len(chosen)))
     return Groups(customers, n_rows, labels)
 
 

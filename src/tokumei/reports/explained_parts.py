@@ -143,6 +143,31 @@ ATTACKS: dict[str, tuple[str, ...]] = {
         "Links people to rows by what is known of them.",
         "知っている値をもとに、人と行を結び付けます。",
     ),
+    "distance-linkage": (
+        "distance-linkage",
+        "Looks for the record most like each person, whatever was done to the values.",
+        "値がどう変えられていても、各人に最も似た行を探します。",
+    ),
+    "singling-out": (
+        "singling-out",
+        "Looks for descriptions that fit one person alone.",
+        "ただ一人だけに当てはまる条件を探します。",
+    ),
+    "linkability": (
+        "linkability",
+        "Tells whether two halves of what is known are of one person.",
+        "別々に知られている二つの情報が同じ人のものかを見分けます。",
+    ),
+    "inference": (
+        "inference",
+        "Guesses the sensitive value by the records that are like the person.",
+        "本人に似た行から、機微な値を推定します。",
+    ),
+    "membership": (
+        "membership",
+        "Tells who is in the data at all, by the strongest of seven attackers.",
+        "七つの攻撃のうち最も強いものにより、データに含まれる人を当てます。",
+    ),
     "homogeneity": (
         "homogeneity",
         "Learns the sensitive value where all rows that fit have the same.",

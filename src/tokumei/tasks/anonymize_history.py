@@ -116,7 +116,7 @@ def steps_of(
     """Return the methods that are asked for: one with its options, or those of a pipeline."""
     if (method is None) == (pipeline is None):
         raise InputError.of("either a method, as method='pseudonyms', or a pipeline")
-    steps = Pipeline((_made(method, options),)) if pipeline is None else _pipeline(pipeline)
+    steps = Pipeline((made_method(method, options),)) if pipeline is None else _pipeline(pipeline)
     return steps if hierarchy is None else _with_hierarchy(steps, hierarchy)
 
 
@@ -157,7 +157,7 @@ def _with_hierarchy(steps: Pipeline, hierarchy: Any) -> Pipeline:
     return replace(steps, methods=tuple(methods))
 
 
-def _made(method: Any, options: dict[str, Any]) -> Any:
+def made_method(method: Any, options: dict[str, Any]) -> Any:
     """Make the method of a name; options as typed on a command line are read by it."""
     if not isinstance(method, str):
         if not isinstance(method, HistoryAnonymizer):

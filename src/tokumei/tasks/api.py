@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from tokumei.tasks.link_releases import LinkedReleases
     from tokumei.tasks.measure_history import HistoryUse
     from tokumei.tasks.measure_table import TableUse
+    from tokumei.tasks.predict_history import HistoryPredictions
     from tokumei.tasks.predict_table import NodePredictions
     from tokumei.tasks.report_history import HistoryReport, Knowledge, Sweep
     from tokumei.tasks.request import (
@@ -584,7 +585,7 @@ def compare(
     return compare_table(_table(_with_roles(table, qi, sensitive)), asked, methods)
 
 
-@public
+@overload
 def predict(
     table: Table | Frame,
     qi: Names | None = None,
@@ -598,32 +599,44 @@ def predict(
     largest: int | None = None,
     n_nodes: int | None = None,
     caution: float | None = None,
-) -> NodePredictions:
-    """Predict the k of every node of a table from few counts, and compare it with the k that counting gives.
+) -> NodePredictions: ...
+@overload
+def predict(
+    table: History,
+    *,
+    method: str | HistoryAnonymizer | None = None,
+    bound: float | Sequence[float] = 0.33,
+    smallest: int | Sequence[int] = 2,
+    most_open: float | Sequence[float] = 1.0,
+    attributed: float | Sequence[float] = 1.0,
+    deals: Literal["rows", "baskets"] | Sequence[str] = "rows",
+    seed: int = 0,
+) -> HistoryPredictions: ...
+@public
+def predict(table: Any, qi: Any = None, **options: Any) -> Any:
+    """Predict the k of every node of a table from few counts, or what it costs to permute groups of a history.
 
     options: `k` that a release must have, `method` (one predictor, all if not given), `levels` of one node; `largest`
         class count or `n_nodes` that the power law is fitted on, `caution` of the band, and `rule`: what must reach k,
         "low", the low end of the band, or "k" itself, as in the thesis.
+
+    Of a history: groups, bounds, and the use that is lost by `permute-groups` with its options; of an option with
+    several values, as `bound=[0.2, 0.3]`, with each.
 
     >>> import tokumei as tk
     >>> t = tk.Table({"age": [31, 31, 52, 52], "sex": ["f", "f", "m", "m"]}, qi=["age", "sex"])
     >>> tk.predict(t, k=2).n_rows
     4
     """
+    if isinstance(table, History):
+        from tokumei.tasks.predict_history import PERMUTE_GROUPS, predict_history
+
+        method = options.pop("method", None) or PERMUTE_GROUPS
+        # What a history does not have is refused with the options that there are.
+        return predict_history(table, method=method, **options, **({} if qi is None else {"qi": qi}))
     from tokumei.tasks.predict_table import predict_table
 
-    return predict_table(
-        _table(_with_roles(table, qi)),
-        k=k,
-        method=method,
-        levels=levels,
-        limit=limit,
-        hierarchies=hierarchies,
-        rule=rule,
-        largest=largest,
-        n_nodes=n_nodes,
-        caution=caution,
-    )
+    return _checked("predict", predict_table, _table(_with_roles(table, qi)), {"limit": 20, **options})
 
 
 @public

@@ -52,6 +52,20 @@ OPTIONS = (
     *("population", "control", "method", "k", "seed"),
 )
 FITTING = {
+    ("distance-linkage", "success"): "People whose record is drawn among those most like them.",
+    ("distance-linkage", "claimed"): "People of whom one record is likelier than all others, and it is theirs.",
+    ("distance-linkage", "one-to-one"): "People found if each record can be one person's only.",
+    ("inference", "success"): "People whose value is guessed by the better way, which a third of them chose.",
+    ("inference", "neighbours"): "People whose value is guessed by the records most like them.",
+    ("inference", "model"): "People whose value is guessed by all records, as far as each is like them.",
+    ("inference", "anonymity-loss"): "Precision at its best threshold above that of claims about people outside.",
+    ("linkability", "success"): "People two parts of whom lead to one record.",
+    ("linkability", "linked-rightly"): "People two parts of whom lead to their own record.",
+    ("membership", "success"): "People told to be in, at one false alarm in a hundred outside.",
+    ("membership", "at-0.1%"): "People told to be in, at one false alarm in a thousand.",
+    ("membership", "auc"): "How often somebody in the release comes before somebody outside.",
+    ("singling-out", "success"): "Descriptions by two columns or more that fit one row.",
+    ("singling-out", "one-column"): "Descriptions by one column that fit one row.",
     ("record-linkage", "certain"): "People whom exactly one record fits, and it is theirs.",
     ("record-linkage", "success"): "People whose record is drawn among those that fit.",
     ("homogeneity", "certain"): "People of whom all fitting records tell the same value, and it is theirs.",
@@ -168,11 +182,17 @@ class TableAttack(Result):
         """Return the scores of each attack with what they say, and the facts."""
         parts: list[Section] = []
         for one in self.tried:
+            with_risk = any(score.risk is not None for score in one.scores.values())
             rows = [
-                [f"{key}: {said}" if (said := FITTING.get((one.attack, key))) else key, *numbers_of(score.as_dict())]
+                [
+                    f"{key}: {said}" if (said := FITTING.get((one.attack, key))) else key,
+                    *numbers_of(score.as_dict()),
+                    *([score.risk] if with_risk else []),
+                ]
                 for key, score in one.scores.items()
             ]
-            parts.append(Rows([one.title, "found", "95 % interval", "blindly", "control"], rows))
+            header = [one.title, "found", "95 % interval", "blindly", "control", *(["risk"] if with_risk else [])]
+            parts.append(Rows(header, rows))
             if one.deduced is not None:
                 parts += _told_of(one.deduced)
         out = {f"{name} left out": f"needs {lack}" for name, lack in self.left_out.items()}
@@ -252,6 +272,7 @@ def attack_table(
         method=method,
         k=k,
         reading=reading,
+        may_be_made_up=not any(getattr(part, "asks_whose", True) for part in parts.values()),
     )
     parts = {name: _with_link(part, threat_model) for name, part in parts.items()}
     left_out = {name: lack for name, part in parts.items() if (lack := what_is_missing(threat_model, part))}
@@ -286,6 +307,7 @@ def threat_model_of(
     method: str | KnownMethod | TableAnonymizer | None = None,
     k: int | None = None,
     reading: Reading = AS_IT_IS,
+    may_be_made_up: bool = False,
 ) -> ThreatModel:
     """Make the threat model of attacks by somebody who knows people; see `tk.attack`."""
     wanted = [known] if isinstance(known, str) else list(known) or original.quasi_identifiers
@@ -296,7 +318,7 @@ def threat_model_of(
         expected = f"one file for each of {len(earlier)} earlier releases"
         raise InputError.of(expected, option="earlier_rows", value=len(earlier_rows))
     each: Sequence[Any] = earlier_rows or [None] * len(earlier)
-    given = published(original, release, rows, in_order=in_order, reading=reading)
+    given = published(original, release, rows, in_order=in_order, reading=reading, may_be_made_up=may_be_made_up)
     scene = ThreatModel(
         original=original.with_written_moments(),
         published=_written(given),

@@ -22,7 +22,9 @@ from tokumei.tasks.histories import released_of
 
 SURE = 0.5
 TRUTH = ["first", "second"]
-UNLIKELY = "A chance is the precision that is expected of pairs like this; it was learned on halves of the releases."
+ABOUT_CHANCES = (
+    "A chance is the precision that is expected of pairs like this; it was learned on halves of the releases."
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,7 +46,7 @@ class LinkedReleases(Result):
     def sections(self) -> Sequence[Section]:
         """Return the facts, whether chances held on halves, and how right the pairs are."""
         halves = Rows(["on halves, whose truth is known", "value"], [list(one) for one in self.checked.items()])
-        found: list[Section] = [Facts(self.facts), halves, Sentence(UNLIKELY)]
+        found: list[Section] = [Facts(self.facts), halves, Sentence(ABOUT_CHANCES)]
         if self.success:
             rows = [[name, one.value, one.baseline, one.interval] for name, one in self.success.items()]
             found.append(Rows(["success", "value", "guessing blindly", "95 % interval"], rows))

@@ -22,7 +22,7 @@ from tokumei.core.fields import fit
 from tokumei.core.progress import Bar, step
 from tokumei.core.registry import Option, part_name, part_options, read_option
 from tokumei.core.result import Result, Rows, Section
-from tokumei.core.score import Score
+from tokumei.core.score import NORMAL_95, Score
 from tokumei.core.seeds import generator
 from tokumei.core.text import Text, counted
 from tokumei.data.files.histories import is_generalized_file
@@ -161,8 +161,6 @@ def _keyed(name: str, parts: Sequence[HistoryUtility]) -> list[tuple[str, Histor
 
 GENERALIZED_ERROR = "generalized-error"
 NEEDS_DRAWS = Text("it needs values, and the release has ranges and sets: --draws 100 draws values from them")
-# So many standard errors on either side hold a mean in 95 of 100 cases.
-NORMAL_95 = 1.959964
 
 
 @dataclass(frozen=True, repr=False)

@@ -475,11 +475,14 @@ class TableAttackOptions(TypedDict, total=False):
     c: float
     column: str
     complete: bool
+    descriptions: int
     distance: Literal["equal", "ordered", "hierarchical"]
     draws: int
     excludes: int
+    first: str
     kind: Literal["distinct", "entropy", "recursive"]
     l: float  # noqa: E741 - as the requirement is called.
+    people: int
     points: int
     ranges: Literal["", "grid", "tight"]
     rounds: Literal["", "any", "finest"]
@@ -545,4 +548,5 @@ class HistoryMeasureOptions(TypedDict, total=False):
     n_sets: int
     normalize: Literal["worst", "range"]
     released_master: Any
+    sample: int
     statistic: str | Sequence[str]

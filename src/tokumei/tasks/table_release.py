@@ -52,6 +52,8 @@ LONG_TEXT, MANY_WORDS, FEW_PHRASES = 60, 6, 20
 MOST_OWN = 0.5
 # How R writes a missing value.
 WRITTEN_MISSING = "NA"
+# A code of which every character is masked.
+ALL_MASKED = r"^\*{2,}$"
 
 
 @dataclass(frozen=True)
@@ -481,7 +483,7 @@ def published(
     """
     own: pl.Series | None = None
     if isinstance(release, TableRelease):
-        if release.rows is None:
+        if release.rows is None and not may_be_made_up:
             raise InputError.of(f"a release of rows of people, not what {release.facts['method']} gives")
         frame, name, own = release.table, "release", release.rows
     elif isinstance(release, (str, Path)):
@@ -498,11 +500,12 @@ def published(
     if own is not None:
         return Published(table, own)
     if not in_order and may_be_made_up:
-        return Published(table, pl.repeat(None, table.n_rows, dtype=pl.Int64, eager=True))
+        return Published.made_up(table)
     if not in_order:
         expected = (
             "{option}: the row of the original behind each released row (in the shell 'anonymize table --rows FILE' "
-            "writes it, and --rows FILE reads it), or in_order (--in-order) where both are in one order"
+            "writes it, and --rows FILE reads it), or in_order (--in-order) where both are in one order; attacks named "
+            "singling-out, linkability, inference or membership need neither"
         )
         raise InputError.of(Text(expected, option=option), file=name)
     if table.n_rows != original.n_rows:
@@ -512,20 +515,22 @@ def published(
 
 
 def with_suppressed_cells(original: pl.DataFrame, released: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Write `*` for the missing cells of a release, in columns in which the original has no missing value.
+    """Write `*` for the suppressed cells of a release, however they are written.
 
-    So sdcMicro and others suppress a cell. R writes it as NA, which is one where the original has no such value.
+    ARX masks all characters of a code, as *****. sdcMicro leaves a cell out, which R writes as NA: in a column in which
+    the original has no missing value, and no such text, that is a suppressed cell.
     """
     changed = []
-    for name in columns:
-        if name not in original.columns or original[name].null_count():
-            continue
+    for name in [name for name in columns if name in original.columns]:
         cells = released[name]
-        is_missing = cells.is_null()
-        if cells.dtype == pl.String and not (original[name].cast(pl.String) == WRITTEN_MISSING).any():
-            is_missing |= cells == WRITTEN_MISSING
-        if is_missing.any():
-            changed.append(cells.cast(pl.String).set(is_missing.fill_null(True), SUPPRESSED))
+        is_text = cells.dtype == pl.String
+        is_hidden = cells.str.contains(ALL_MASKED) if is_text else pl.repeat(False, len(cells), eager=True)
+        if not original[name].null_count():
+            is_hidden = is_hidden.fill_null(True) | cells.is_null()
+            if is_text and not (original[name].cast(pl.String) == WRITTEN_MISSING).any():
+                is_hidden |= (cells == WRITTEN_MISSING).fill_null(True)
+        if is_hidden.any():
+            changed.append(cells.cast(pl.String).set(is_hidden.fill_null(False), SUPPRESSED))
     return released.with_columns(changed)
 
 

@@ -202,7 +202,7 @@ def test_wrong_options_of_downcoding_are_refused() -> None:
 def test_result_of_downcoding_is_plain_json_and_draws_the_baseline(tmp_path: Path) -> None:
     result = tk.attack(tk.anonymize(tk.Table({"age": AGES * 3}, qi=["age"]), k=2, method="mondrian", ranges="tight"))
     found = json.loads(json.dumps(result.to_dict()))
-    assert set(found["attacks"]) == {"record-linkage", "downcoding", "refine"}
+    assert set(found["attacks"]) == {"distance-linkage", "record-linkage", "downcoding", "refine", "singling-out"}
     assert found["deduced"]["downcoding"]["assumed"]["method"] == "mondrian"
     drawn = result.figure()
     assert drawn is not None
@@ -221,9 +221,9 @@ def test_values_of_a_label_are_looked_up_once_however_many_classes_have_it(monke
     looked_up: list[int] = []
     leaf_sets = Vocabulary.leaf_sets
 
-    def counted(self: Vocabulary, labels: Sequence[str | None]) -> LeafSets:
+    def counted(self: Vocabulary, labels: Sequence[str | None], *, are_known: bool = True) -> LeafSets:
         looked_up.append(len(labels))
-        return leaf_sets(self, labels)
+        return leaf_sets(self, labels, are_known=are_known)
 
     monkeypatch.setattr(Vocabulary, "leaf_sets", counted)
     rows = range(320)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -13,6 +15,7 @@ from tokumei.attacks.linkage.evidence import Agreement, Evidence
 from tokumei.attacks.linkage.fields import find_epochs
 from tokumei.attacks.linkage.joining import join_epochs
 from tokumei.attacks.linkage.learning import learn_agreement
+from tokumei.attacks.linkage.rows import Side
 from tokumei.data.history import History, period_of
 from tokumei.data.made_retail import make_retail
 from tokumei.methods.history.delete import Delete
@@ -180,3 +183,19 @@ def test_shop_of_one_kind_of_item_where_most_buy_once_is_certain(monkeypatch: py
     assert release.pseudonyms is not None
     guesses = Linkage().guess(shop.known(0.25, seed=1), published(History(release.frame), seed=1))
     assert judge(guesses, release.pseudonyms, shop.customers, shop.periods).found.value > 0.98
+
+
+def test_candidates_are_kept_of_those_alone_of_whom_rows_are_known_in_a_month(monkeypatch: pytest.MonkeyPatch) -> None:
+    shop = History.of(make_retail(40, n_rows=300, seed=2))
+    release = History(Pseudonyms(1).anonymize(shop, seed=1).frame)
+    seen = []
+
+    def spied(evidence: Evidence, known: Side, candidates: np.ndarray, *rest: Any, **more: Any) -> Agreement:
+        seen.append((len(candidates), len(np.unique(known.owner))))
+        return learn_agreement(evidence, known, candidates, *rest, **more)
+
+    monkeypatch.setattr(joining, "learn_agreement", spied)
+    Linkage().guess(shop.known(0.5, seed=1), published(release, seed=1))
+    assert seen
+    # There are forty customers in each of several months.
+    assert all(n == n_known < 200 for n, n_known in seen)

@@ -12,9 +12,9 @@ from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
 from tokumei.attacks.candidates import UNKNOWN, Floats, share_score
-from tokumei.attacks.disclosure.nearest_records import N_PEOPLE, PEOPLE_HELP, OwnRecords, drawn_people
-from tokumei.attacks.likeness import Likeness
-from tokumei.attacks.threat_model import ThreatModel
+from tokumei.attacks.disclosure.nearest_records import N_PEOPLE, N_RISKIEST, PEOPLE_HELP, drawn_people
+from tokumei.attacks.likeness import Likeness, values_together
+from tokumei.attacks.threat_model import Published, ThreatModel
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.data.table import Table
@@ -34,14 +34,15 @@ class Membership:
     """Tell whether a person is in the data that a release was made of.
 
     Knowledge: the known columns of a person, the release, and other people who are not in it: half of the control.
-    Aim: who is in. Six attackers order people by how much speaks for it: the record most like them (`nearest`), all
-    records each as far as it is like them (`kernel`), both beside the same of the other people (`nearest-ratio`,
-    `density-ratio`, after van Breugel et al. 2023), their values column by column (`marginals`), and a logistic
-    regression that learned to tell records from the other people (`classifier`). Success: at a threshold that takes one
-    in a hundred of those outside for members, the share of people in the release who are taken for members, `success`;
-    at one in a thousand `at-0.1%`; over all thresholds `auc`. All of the attacker who does best on half of the people,
-    counted by the other half. Baseline: the share outside. What is usually printed instead, how many records are exact
-    copies, is `proxy` among the inputs, and decides nothing.
+    Aim: who is in. Seven attackers order people by how much speaks for it: the record most like them (`nearest`, or
+    `copies` if records are taken to be left alone), all records each as far as it is like them (`kernel`), both beside
+    the same of the other people (`nearest-ratio`, `density-ratio`, after van Breugel et al. 2023), their values column
+    by column (`marginals`), and a logistic regression that learned to tell records from the other people
+    (`classifier`). Success: at a threshold that takes one in a hundred of those outside for members, the share of
+    people in the release who are taken for members, `success`; at one in a thousand `at-0.1%`; over all thresholds
+    `auc`. Each of the attacker who does best on half of the people, counted by the other half. Baseline: the share
+    outside. What is often printed instead, how many people some record copies exactly, is `proxy` among the inputs and
+    decides nothing.
 
     Example: of the release (20), (30) somebody of 20 speaks for being in it by the nearest record, somebody of 25
     less; if people outside have 24, 25, 26 …, none of them comes as near, and everybody in it is told.
@@ -49,6 +50,7 @@ class Membership:
 
     people: int = field(default=N_PEOPLE, metadata={"help": PEOPLE_HELP})
 
+    asks_whose: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ("control",)
 
     def lacks(self, threat_model: ThreatModel) -> str | None:
@@ -58,13 +60,12 @@ class Membership:
 
     def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
         """Order people in the release and outside by what speaks for each, and find thresholds."""
-        likeness = Likeness.of(threat_model, seed=seed)
         members = drawn_people(threat_model, self.people, seed)
         if threat_model.person_of is not None:
             # One row speaks for each person.
             members = members[np.unique(threat_model.person_of[members], return_index=True)[1]]
-        outside, reference = _halves(threat_model, self.people, seed)
-        spoken = _spoken(threat_model, likeness, np.concatenate([members, outside]), reference, seed)
+        members, outside, reference = _sides(threat_model, members, seed)
+        spoken = _spoken(threat_model, members, outside, reference, seed)
         rng = generator(seed, "halves")
         halves = [rng.permutation(len(each)) % 2 == 0 for each in (members, outside)]
         told = {name: (one[: len(members)], one[len(members) :]) for name, one in spoken.items()}
@@ -84,7 +85,7 @@ class Membership:
                 sure = np.where(_rate_at(*told[best], rate), inside - inside.min() + 1, 0.0)
                 inputs |= {
                     "each": {one: round(float(_rate_at(*both, rate).mean()), 4) for one, both in told.items()},
-                    "riskiest": OwnRecords.of(threat_model, likeness, members).riskiest(sure),
+                    "riskiest": [int(members[at]) + 1 for at in np.argsort(-sure)[:N_RISKIEST] if sure[at] > 0],
                     "proxy": proxy,
                 }
             out[name] = share_score(name, int(found.sum()), len(found), rate, inputs=inputs)
@@ -95,22 +96,32 @@ class Membership:
         return out
 
 
-def _halves(threat_model: ThreatModel, most: int, seed: int) -> tuple[Ints, Ints]:
-    """Return people outside who are judged, by their places behind the original, and those who are known to be out."""
+def _sides(threat_model: ThreatModel, members: Ints, seed: int) -> tuple[Ints, Ints, Ints]:
+    """Return as many people in the release as outside who are judged, and those who are known to be outside."""
     n = 0 if threat_model.control is None else threat_model.control.height
     order = generator(seed, "outside").permutation(n)
-    judged = order[: n // 2]
-    places = threat_model.original.n_rows + (judged[:most] if most else judged)
-    return np.sort(places), np.sort(order[n // 2 :][:MOST_REFERENCE])
+    n_each = min(len(members), n // 2)
+    kept = np.sort(generator(seed, "inside").permutation(len(members))[:n_each])
+    return members[kept], np.sort(order[:n_each]), np.sort(order[n // 2 :][:MOST_REFERENCE])
 
 
-def _spoken(
-    threat_model: ThreatModel, likeness: Likeness, people: Ints, reference: Ints, seed: int
-) -> dict[str, Floats]:
-    """Return how much speaks for each of these people being in the release, by each attacker."""
-    control = threat_model.control
-    others = Table(pl.DataFrame() if control is None else control[reference], qi=list(threat_model.known_columns))
-    beside = likeness.beside(threat_model, others)
+def _spoken(threat_model: ThreatModel, members: Ints, outside: Ints, reference: Ints, seed: int) -> dict[str, Floats]:
+    """Return how much speaks for each of these people being in the release, those outside last, by each attacker."""
+    columns, control = threat_model.known_columns, threat_model.control
+    if control is None:
+        return {}
+    # Whoever is judged by what they are like to others must not be told by who these others are: all are alike here.
+    frames = [threat_model.original.frame[members], control[outside]]
+    together = [values_together(name, frames, threat_model.original.name) for name in columns]
+    scene = ThreatModel(
+        original=Table(pl.DataFrame(together), qi=list(columns)),
+        published=Published.made_up(threat_model.published.table),
+        hierarchies=threat_model.hierarchies,
+        numeric=threat_model.numeric,
+        known_share=threat_model.known_share,
+    )
+    likeness, people = Likeness.of(scene, seed=seed), np.arange(len(members) + len(outside))
+    beside = likeness.beside(scene, Table(control[reference], qi=list(columns)))
     nearest, kernel = _near(likeness, people)
     nearest_else, kernel_else = _near(beside, people)
     marginals = np.zeros(len(people))
@@ -118,6 +129,7 @@ def _spoken(
         marginals += likeness.says_of_column(index, people) - beside.says_of_column(index, people)
     return {
         "nearest": nearest,
+        "copies": _near(likeness.unlearned(), people)[0],
         "kernel": kernel,
         "nearest-ratio": nearest - nearest_else,
         "density-ratio": kernel - kernel_else,

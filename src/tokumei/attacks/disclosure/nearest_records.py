@@ -51,9 +51,8 @@ class DistanceLinkage:
     they stand for, weights are learned from the release (Fellegi and Sunter 1969). Of people who have several rows a
     row is known, and every record of theirs is one that is sought.
 
-    Example: people of 20, 30, 40 and 50 are released as 21, 29, 44 and 45. The first two are nearest to their own
-    record. The man of 40 is as near to 44 as to 45, which both leave nobody between, and half of the guesses are
-    right; to the man of 50 the record 45 is nearest, which is his: (1 + 1 + 1/2 + 1) / 4 = 7/8 are expected.
+    Example: people of 20, 30, 40 and 50 are released as 21, 29, 44 and 45. Nobody lies between the man of 40 and either
+    of 44 and 45, but 45 is like the woman of 50 as well, and so 44 speaks more for him: all four are found.
     """
 
     people: int = field(default=N_PEOPLE, metadata={"help": PEOPLE_HELP})
@@ -116,6 +115,7 @@ class Linkability:
         default="", metadata={"help": "Known columns of the first part, with commas; the first half if not given."}
     )
 
+    asks_whose: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
 
     def lacks(self, threat_model: ThreatModel) -> str | None:
@@ -135,11 +135,12 @@ class Linkability:
         outside = (float(_meeting(sides, others)[0].sum()), len(others)) if len(others) else None
         blind = 1 / threat_model.published.table.n_rows
         named = [[threat_model.known_columns[index] for index in part] for part in parts]
-        inputs = {"parts": named, "riskiest": own.riskiest(rightly)}
-        return {
-            "success": share_score("success", float(met.sum()), len(met), blind, inputs=inputs, outside=outside),
-            "linked-rightly": share_score("linked-rightly", float(right.sum()), len(right), blind),
-        }
+        is_paired = threat_model.published.is_paired
+        inputs = {"parts": named, "riskiest": own.riskiest(rightly if is_paired else meet)}
+        out = {"success": share_score("success", float(met.sum()), len(met), blind, inputs=inputs, outside=outside)}
+        if is_paired:
+            out["linked-rightly"] = share_score("linked-rightly", float(right.sum()), len(right), blind)
+        return out
 
 
 def _parts(columns: Sequence[str], first: str) -> tuple[list[int], list[int]]:
@@ -191,6 +192,7 @@ class Inference:
     sensitive: str = field(default="", metadata={"help": "Column to learn; the only sensitive one if none is named."})
     people: int = field(default=N_PEOPLE, metadata={"help": PEOPLE_HELP})
 
+    asks_whose: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ("sensitive",)
 
     def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
@@ -260,8 +262,8 @@ def _anonymity_loss(
     return Score("anonymity-loss", value, best=0, worst=1, interval=reach, inputs=inputs)
 
 
-# Of fewer claims the precision is luck.
-FEWEST_CLAIMS = 20
+# Of fewer claims, and of a smaller share of people, the best precision is luck.
+FEWEST_CLAIMS, LEAST_SHARE = 20, 0.05
 LEAST_RECALL = 1e-4
 N_DRAWS = 200
 
@@ -275,8 +277,9 @@ def precision_with_recall(right: Floats, sure: Floats) -> float:
     order = np.argsort(-sure, kind="stable")
     n_made = np.arange(1, len(order) + 1)
     precision = np.cumsum(right[order]) / n_made
+    least = max(FEWEST_CLAIMS, LEAST_SHARE * len(order))
     # A threshold lies between two claims of which one is surer.
-    is_end = np.append(sure[order][1:] < sure[order][:-1], True) & (n_made >= min(FEWEST_CLAIMS, len(order)))
+    is_end = np.append(sure[order][1:] < sure[order][:-1], True) & (n_made >= min(least, len(order)))
     made = precision * (1 - (np.log10(n_made / len(order)) / np.log10(LEAST_RECALL)) ** 3)
     return float(made[is_end].max(initial=0.0))
 

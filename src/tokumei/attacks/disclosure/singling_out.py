@@ -48,6 +48,7 @@ class SinglingOut:
 
     descriptions: int = field(default=2_000, metadata={"help": "Descriptions that are kept, at most, of each kind."})
 
+    asks_whose: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:

@@ -59,17 +59,21 @@ def join_epochs(
     # Visits without items, prices and quantities have no habits to compare.
     has_habits = bool(n_rounds and len(epochs) > 1 and evidence.compared.tokens)
     habits = _habits(evidence, epochs) if has_habits else None
-    bonus: list[Floats] = [np.zeros(1)] * len(epochs)
+    bonus = [np.zeros(1)] * len(epochs)
     learned: tuple[Ints, list[Ratios]] | None = None
     weights: Floats | None = None
     found = np.full((len(is_found), n_months), -1)
     with step("joining epochs", total=n_rounds + 1) as bar:
         for n_done in range(n_rounds + 1):
-            odds = [by_rows[:, e.names] + c + b for e, c, b in zip(epochs, by_count, bonus, strict=True)]
+            # Numbers of all pairs are large: none is kept longer than it is needed.
+            odds = [by_rows[:, e.names] + c + bonus.pop(0) for e, c in zip(epochs, by_count, strict=True)]
+            bonus = [np.zeros(1)] * len(epochs)
             if chain.is_linked:
                 chain, messages = _join_with_freedom(chain, odds)
                 odds = [one + other for one, other in zip(odds, messages, strict=True)]
+                del messages
             matches = [match(one) for one in odds]
+            del odds
             found = _by_month(matches, epochs, evidence.n_rows, len(is_found))
             bar.advance()
             if n_done < n_rounds and habits is not None:
@@ -138,6 +142,9 @@ def _learn_from(
     Everybody of an epoch takes part: who is left to himself believes in a pseudonym that others fit better.
     """
     least, by_rows = 0.0, scores is not None
+    # Candidates are kept of those alone of whom rows are known in an epoch.
+    owners, owner = np.unique(units.owner, return_inverse=True)
+    units = replace(units, owner=owner)
     for number, n_candidates in enumerate(passes):
         if number:
             scores, least, by_rows = evidence.by_rows(known, agreement), LEAST, True
@@ -147,7 +154,10 @@ def _learn_from(
                 n_candidates = max(n_candidates, FIRST_LINKS // max(1, len(known)))
         # By kinds alone nobody is ruled out.
         far = FAR if by_rows else np.inf
-        found = [_candidates(scores, epoch, odds, n_candidates, far) for epoch, odds in here]
+        found = []
+        for at, (epoch, odds) in enumerate(here):
+            some = owners[owners // len(scores) == at] % len(scores)
+            found.append([part[some] for part in _candidates(scores, epoch, odds, n_candidates, far)])
         candidates, prior, others = (np.concatenate(part) for part in zip(*found, strict=True))
         before = agreement
         agreement = learn_agreement(evidence, units, candidates, prior, others, agreement, least=least)
@@ -296,7 +306,7 @@ def _weigh_habits(
     if weights is None:
         return [np.zeros(feature.shape[1:]) for feature in features]
     rate = _epoch_rates(epochs, rates)
-    scores = [np.tensordot(weights.astype(np.float32), feature, 1).astype(np.float64) for feature in features]
+    scores = (np.tensordot(weights.astype(np.float32), feature, 1).astype(np.float64) for feature in features)
     return [_against_anybody(score, rate[:, number]) for number, score in enumerate(scores)]
 
 

@@ -19,11 +19,12 @@ import polars as pl
 
 from tokumei.core.text import Text, counted
 from tokumei.engines.class_counts import ClassCounts
-from tokumei.hierarchies.hierarchy import SUPPRESSED
 
 # So many ways to suppress some of the columns are compared with each other, and so many classes with each way; a table
 # of more is not measured. Ten million comparisons take seconds.
 MOST_COLUMNS, MOST_PATTERNS, MOST_COMPARISONS = 62, 64, 10_000_000
+# A code may have each of its characters masked.
+SAYS_NOTHING = r"^\*+$"
 SIZE, ALIKE = "size \0", "alike \0"
 
 
@@ -61,8 +62,7 @@ class SuppressedCells:
 def suppressed_cells(counts: ClassCounts) -> SuppressedCells | None:
     """Count rows with suppressed cells, `*` or missing; None where there is none, or where they change nothing."""
     told = [
-        (domain.is_not_null() & (domain.cast(pl.String) != SUPPRESSED).fill_null(False)).to_numpy()
-        for domain in counts.domains
+        (~domain.cast(pl.String).str.contains(SAYS_NOTHING)).fill_null(False).to_numpy() for domain in counts.domains
     ]
     # A column that says nothing of anybody was generalized to the top: no cell of it was suppressed by itself.
     columns = [at for at, own in enumerate(told) if own.any()]

@@ -7,6 +7,7 @@ result.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,7 +19,8 @@ import polars as pl
 from scipy import sparse
 
 from tokumei.core.errors import InputError
-from tokumei.core.score import Score
+from tokumei.core.score import NORMAL_95, Score
+from tokumei.core.seeds import generator
 from tokumei.engines.history_rows import Cells, Floats, HistoryRows, Ints, Matrix
 from tokumei.measures.registry import EngineUtility
 from tokumei.measures.utility.purchases import top_items
@@ -33,6 +35,7 @@ TOP = 100
 BLOCK_ITEMS = 256
 # Products of items that are held at once where users come in parts.
 MOST_PRODUCTS = 8_000_000
+SAMPLE_HELP = "Items drawn at random whose similarities estimate the distance, with its interval; 0 compares all."
 
 
 def in_dozens(total: Ints) -> Ints:
@@ -101,15 +104,21 @@ class ItemCfSupply(EngineUtility):
     """
 
     most_dozens: int = field(default=6, metadata={"help": "More dozens than these count as these."})
+    sample: int = field(default=0, metadata={"help": SAMPLE_HELP})
 
     def compare(self, original: HistoryRows, released: HistoryRows) -> Score:
         """Compare the similarities of both."""
         return score_item_cf(
-            "item-cf-supply", original, released, lambda total: np.minimum(in_dozens(total), self.most_dozens)
+            "item-cf-supply",
+            original,
+            released,
+            lambda total: np.minimum(in_dozens(total), self.most_dozens),
+            sample=self.sample,
         )
 
     def check_options(self) -> None:
         """Refuse a number that counts nothing."""
+        check_sample(self.sample)
         if self.most_dozens < 1:
             raise InputError.of("at least one dozen", option="most_dozens", value=self.most_dozens)
 
@@ -121,9 +130,15 @@ class ItemCfRetail(EngineUtility):
     As for the wholesaler, but what a user bought of an item counts in pieces, and not at all from a dozen on.
     """
 
+    sample: int = field(default=0, metadata={"help": SAMPLE_HELP})
+
     def compare(self, original: HistoryRows, released: HistoryRows) -> Score:
         """Compare the similarities of both."""
-        return score_item_cf("item-cf-retail", original, released, below_a_dozen)
+        return score_item_cf("item-cf-retail", original, released, below_a_dozen, sample=self.sample)
+
+    def check_options(self) -> None:
+        """Refuse a sample that has no spread."""
+        check_sample(self.sample)
 
 
 @dataclass(frozen=True)
@@ -177,12 +192,14 @@ def score_item_cf(
     *,
     counts_rows: bool = False,
     diagonal: bool = False,
+    sample: int = 0,
 ) -> Score:
     """Compare the similarities of both: Σ|w − w′| / Σw over the pairs similar in the original, at most 1.
 
     `items` are all of the original where not given; items that only the release has are left out. Where no two items
     are similar in the original nothing can be lost, and the score is 0. With `counts_rows` a row counts 1, whatever
-    its quantity; with `diagonal` an item and itself are a pair, too.
+    its quantity; with `diagonal` an item and itself are a pair, too. With `sample` the distance is estimated by so
+    many items and all that each is similar to, where there are more.
     """
     listed = original.items if items is None else pl.Series(items, dtype=pl.String)
     cells = [one.cells(["customer"], listed, counts_rows=counts_rows) for one in (original, released)]
@@ -191,7 +208,10 @@ def score_item_cf(
     # An item that counts for nobody is similar to none in the original, so its pairs are never compared.
     used = np.flatnonzero(squares[0])
     before, after = (one.of_items(used) for one in sides)
-    scales = (inverse_norms(one[used]) for one in squares)
+    scales = [inverse_norms(one[used]) for one in squares]
+    if 0 < sample < len(used):
+        value, interval = sampled_distance(before, after, scales[0], scales[1], sample)
+        return Score(name, value, best=0, worst=1, interval=interval, inputs={"items": len(used), "drawn": sample})
     return Score(name, distance(before.products, after.products, *scales, diagonal=diagonal), best=0, worst=1)
 
 
@@ -223,6 +243,17 @@ class _UserItems:
         of_parts = (np.bincount(one.indices, one.data * one.data, minlength=one.shape[1]) for one in parts)
         squares: Floats = reduce(operator.add, of_parts).astype(np.float64)
         return squares
+
+    def sums(self, of_items: Floats) -> Floats:
+        """Multiply each item's column with the sum of all columns, each times a number."""
+        parts = map(self.part, range(self.n_parts))
+        sums: Floats = reduce(operator.add, (one.T @ (one @ of_items) for one in parts))
+        return sums
+
+    def products_of(self, some: Ints) -> Matrix:
+        """Multiply the columns of some items (rows of the result) with all (its columns)."""
+        parts = map(self.part, range(self.n_parts))
+        return reduce(operator.add, (one[:, some].T.tocsr() @ one for one in parts))
 
     def products(self, start: int) -> Matrix:
         """Multiply the columns of the block from `start` (rows of the result) with all from there on (its columns)."""
@@ -270,6 +301,53 @@ def distance(
         # All other pairs stand in two cells of the matrix. An item is like itself unless it is gone.
         total, moved = 2 * total + n_items, 2 * moved + int((scale_after == 0).sum())
     return min(1.0, moved / total) if total else 0.0
+
+
+def sampled_distance(
+    before: _UserItems, after: _UserItems, scale: Floats, scale_after: Floats, n: int
+) -> tuple[float, tuple[float, float]]:
+    """Estimate Σ|w − w′| / Σw over all pairs of two items, with its interval of 95 %.
+
+    n items are drawn, an item as often as its share of Σw says, and again the same ones of every release. Of each
+    Σ|w − w′| / Σw over its own pairs is computed, whose mean is right on average.
+    """
+    weights = np.maximum(0.0, scale * before.sums(scale) - 1)
+    if not weights.sum() > 0:
+        return 0.0, (0.0, 0.0)
+    drawn = generator(1, "item-cf", "sample").choice(len(scale), n, p=weights / weights.sum())
+    some, n_times = np.unique(drawn, return_counts=True)
+    was, now = (
+        _cosines(side.products_of(some), some, factor) for side, factor in ((before, scale), (after, scale_after))
+    )
+    moved = (was - now.multiply(was.sign())).tocsr()
+    shares = _row_sums(moved) / _row_sums(was)
+    each = np.repeat(shares, n_times)
+    mean, half = float(each.mean()), NORMAL_95 * float(each.std(ddof=1)) / math.sqrt(n)
+    # An item may lose more than all, where it is more like others than it was.
+    low, value, high = (min(1.0, max(0.0, one)) for one in (mean - half, mean, mean + half))
+    return value, (low, high)
+
+
+def _cosines(products: Matrix, some: Ints, scale: Floats) -> Matrix:
+    """Scale the products of some items with all; of an item with itself nothing is left."""
+    row = np.repeat(np.arange(len(some)), np.diff(products.indptr))
+    data = products.data * scale[some[row]] * scale[products.indices]
+    data[products.indices == some[row]] = 0
+    cosines: Matrix = sparse.csr_array((data, products.indices, products.indptr), products.shape)
+    return cosines
+
+
+def _row_sums(matrix: Matrix) -> Floats:
+    """Add up the sizes of the cells of each row."""
+    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    sums: Floats = np.bincount(row, np.abs(matrix.data), minlength=matrix.shape[0]).astype(np.float64)
+    return sums
+
+
+def check_sample(sample: int) -> None:
+    """Refuse a sample that has no spread."""
+    if sample < 0 or sample == 1:
+        raise InputError.of("two items or more, or 0 for all", option="sample", value=sample)
 
 
 def inverse_norms(squares: Floats) -> Floats:

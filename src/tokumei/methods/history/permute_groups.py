@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
-from tokumei.core.errors import InputError, PromiseBroken
+from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.score import most_within
 from tokumei.core.seeds import generator
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
 from tokumei.engines.item_sets import Floats, Ints
-from tokumei.methods.history.similar_customers import group_like_months
+from tokumei.methods.history.like_months import Limits, groups_under
 from tokumei.methods.history.steps import Changed, release_under_pseudonyms
 
 OPEN = -1
@@ -72,8 +74,9 @@ class PermuteGroups:
 
     Groups are searched: from every customer alone, the two groups that lose the fewest rows are merged until the
     bound on labels holds, so that how many customers to a group and how many stay open come out of what they cost. They
-    are often the customers with the most rows: `most_open` limits them, and `attributed` the second bound, by merging
-    until it is reached, too.
+    are often the customers with the most rows: `most_open` limits them, and `attributed` the second bound. Where that
+    is exceeded, customers are merged by the rows that are cut for each row whose buyer is hidden, with several weights,
+    until it holds, too; of these groupings that is taken which leaves the most rows with their buyers.
     """
 
     # As much as is held tolerable for a recipient who is trusted (CHEO); what is published needs less.
@@ -105,7 +108,6 @@ class PermuteGroups:
 
     def anonymize(self, original: History, *, seed: int) -> Release:
         """Cut, deal out, hand out under pseudonyms, and recount the bound on what came out."""
-        self._check_options()
         groups = self.group(original)
         dealt = deal(original, groups, self.deals, generator(seed, "permute-groups", "deal"))
         holders = draw_holders(groups, generator(seed, "permute-groups", "hand out"))
@@ -119,14 +121,18 @@ class PermuteGroups:
 
     def group(self, original: History) -> Groups:
         """Find the groups that keep most rows under the bound."""
-        customers, n_rows = rows_by_month(original)
-        n = len(customers)
-        most_found, most_open = (most_within(share, n) for share in (self.bound, self.most_open))
-        least = {"most_found": most_found, "smallest": self.smallest, "most_open": most_open}
-        labels = group_like_months(n_rows, **least, most_attributed=self.attributed)
-        return Groups(customers, n_rows, labels)
+        [groups] = group_each(original, [self])
+        if isinstance(groups, CannotAnonymize):
+            raise groups
+        return groups
 
-    def _check_options(self) -> None:
+    def limits(self, n_customers: int) -> Limits:
+        """Return how many customers may be open or in groups of their own."""
+        found, is_open = (most_within(share, n_customers) for share in (self.bound, self.most_open))
+        return Limits(found, self.smallest, is_open, self.attributed)
+
+    def check_options(self) -> None:
+        """Refuse what is no share, and groups of one."""
         for name in ("bound", "most_open", "attributed"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError.of("a share from 0 to 1", option=name, value=getattr(self, name))
@@ -137,6 +143,21 @@ class PermuteGroups:
         if self.deals == "baskets" and self.attributed < 1:
             expected = "1 where whole baskets are dealt out, of whose purchases no bound holds"
             raise InputError.of(expected, option="attributed", value=self.attributed)
+
+
+def group_each(original: History, methods: Sequence[PermuteGroups]) -> list[Groups | CannotAnonymize]:
+    """Find the groups of each method, or why there are none; those that differ in their bound alone in one search."""
+    for one in methods:
+        one.check_options()
+    customers, n_rows = rows_by_month(original)
+    found: dict[PermuteGroups, Groups | CannotAnonymize] = {}
+    for alike in {replace(one, bound=1.0): None for one in methods}:
+        # The largest bound first: groups of the smaller ones are merged from its groups.
+        bounds = sorted({one.bound for one in methods if replace(one, bound=1.0) == alike}, reverse=True)
+        some = [replace(alike, bound=bound) for bound in bounds]
+        for one, labels in zip(some, groups_under(n_rows, [one.limits(len(customers)) for one in some]), strict=True):
+            found[one] = labels if isinstance(labels, CannotAnonymize) else Groups(customers, n_rows, labels)
+    return [found[one] for one in methods]
 
 
 def rows_by_month(original: History) -> tuple[pl.Series, Ints]:
@@ -157,7 +178,7 @@ class Groups:
     n_rows: Ints
     labels: Ints
 
-    @property
+    @cached_property
     def members(self) -> list[Ints]:
         """The customers of each group, by number."""
         order = np.argsort(self.labels, kind="stable")
@@ -179,14 +200,36 @@ class Groups:
     @property
     def promise_of_rows(self) -> dict[str, Any]:
         """The bound on purchases given to their buyers, where rows and days are dealt out, and what it is made of."""
-        blocks = [int(self.n_rows[one].min(axis=0).sum()) for one in self.members]
-        n_open = int(self.n_rows[self.labels == OPEN].sum())
-        n_rows = n_open + sum(n * len(one) for n, one in zip(blocks, self.members, strict=True))
         return {
-            "attribution_bound": (n_open + sum(blocks)) / max(1, n_rows),
-            "open_rows": n_open,
-            "blocks": sum(blocks),
+            "attribution_bound": (self.open_rows + sum(self.blocks)) / max(1, self.rows_left),
+            "open_rows": self.open_rows,
+            "blocks": sum(self.blocks),
         }
+
+    @cached_property
+    def blocks(self) -> list[int]:
+        """The blocks of each group, which are the rows that each of its customers keeps."""
+        return [int(self.n_rows[one].min(axis=0).sum()) for one in self.members]
+
+    @property
+    def open_rows(self) -> int:
+        """The rows of open customers."""
+        return int(self.n_rows[self.labels == OPEN].sum())
+
+    @property
+    def rows_left(self) -> int:
+        """The rows that are released."""
+        return self.open_rows + sum(n * len(one) for n, one in zip(self.blocks, self.members, strict=True))
+
+    @property
+    def rows_cut(self) -> int:
+        """The rows that are not released."""
+        return int(self.n_rows.sum()) - self.rows_left
+
+    @property
+    def open_share(self) -> float:
+        """The share of the released rows that open customers have."""
+        return self.open_rows / max(1, self.rows_left)
 
 
 def deal(original: History, groups: Groups, deals: str, rng: np.random.Generator) -> pl.DataFrame:

@@ -1,22 +1,18 @@
-"""Customers with similar ones: clusters by item sets, groups by like months, and pseudonyms that similar ones trade.
+"""Customers with similar ones: clusters by item sets, and pseudonyms that similar ones trade.
 
-Item sets are clustered as Ito, Kikuchi et al. (2016) do. Like months are grouped so that few rows must be cut to make
-their numbers of rows equal.
+Item sets are clustered as Ito, Kikuchi et al. (2016) do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 from scipy import sparse
 
-from tokumei.core.errors import CannotAnonymize, InputError
-from tokumei.core.progress import step
+from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text
 from tokumei.data.history import History
 from tokumei.data.release import Release
 from tokumei.engines.item_sets import Floats, Ints, ItemSets, Matrix, directions, positions
@@ -96,142 +92,6 @@ def _centers(rows: Matrix, labels: Ints, n_clusters: int) -> Matrix:
     """Return the direction of the sum of each cluster's rows."""
     member = sparse.csr_array((np.ones(len(labels)), (labels, np.arange(len(labels)))), shape=(n_clusters, len(labels)))
     return directions(sparse.csr_array(member @ rows))
-
-
-# Costs are kept for all pairs of a block, so that memory grows with the customers and not with their square.
-BLOCK = 1_500
-NEVER = np.iinfo(np.int64).max // 4
-
-
-def group_like_months(
-    n_rows: Ints, *, most_found: int, smallest: int, most_open: int, most_attributed: float = 1.0
-) -> Ints:
-    """Return the group of each customer, −1 if the customer is left open.
-
-    `n_rows` has the rows of each customer in each month. Two groups at a time are merged, those that lose the fewest
-    rows when every month is cut to its smallest customer, until open customers and groups together are at most
-    `most_found`, the open ones at most `most_open`, and the rows of open customers and the blocks of groups at most the
-    share `most_attributed` of the rows that are left. What is smaller than `smallest` in the end is open. Groups
-    without a common month are never merged: who is deleted whole is no better hidden than who is open.
-    """
-
-    def holds(groups: Merged) -> bool:
-        sizes, is_open = groups.sizes, groups.sizes < smallest
-        n_open, n_groups = int(sizes[is_open].sum()), int((~is_open).sum())
-        if n_open + n_groups > most_found or n_open > most_open:
-            return False
-        open_rows, blocks = int(groups.rows[is_open].sum()), groups.least[~is_open]
-        left = open_rows + int((blocks * sizes[~is_open]).sum())
-        return open_rows + int(blocks.sum()) <= most_attributed * left * (1 + 1e-9)
-
-    labels, groups = _merge(n_rows, holds)
-    sizes = groups.sizes
-    if not holds(groups):
-        if most_attributed < 1 and holds(replace(groups, rows=0 * groups.rows, least=0 * groups.least)):
-            raise CannotAnonymize(
-                Text(
-                    "No grouping of customers by common months was found that gives at most {share:.0%} of the "
-                    "purchases to their buyers.",
-                    share=most_attributed,
-                )
-            )
-        n_open, n_groups = int(sizes[sizes < smallest].sum()), int((sizes >= smallest).sum())
-        raise CannotAnonymize(
-            Text(
-                "No grouping of customers by common months was found under the bound: {n:,} of {m:,} customers "
-                "left open and {g:,} groups remain, where {a:,} in all and {b:,} open are allowed.",
-                n=n_open,
-                m=len(n_rows),
-                g=n_groups,
-                a=most_found,
-                b=most_open,
-            )
-        )
-    is_grouped = sizes[labels] >= smallest
-    found = np.unique(labels[is_grouped])
-    return np.where(is_grouped, np.searchsorted(found, labels), -1).astype(np.int64)
-
-
-@dataclass(frozen=True)
-class Merged:
-    """Groups: how many customers each has, their rows in all, and the rows that are left of each of them."""
-
-    sizes: Ints
-    rows: Ints
-    least: Ints
-
-
-def _merge(n_rows: Ints, holds: Callable[[Merged], bool]) -> tuple[Ints, Merged]:
-    """Merge groups until they hold, or no two of a block can be merged; the group of each customer, and the groups."""
-    # Whoever has the same rows in every month is merged at no cost.
-    profiles, kind = np.unique(n_rows, axis=0, return_inverse=True)
-    kind = kind.reshape(-1)
-    sizes, least = np.bincount(kind, minlength=len(profiles)), profiles.sum(axis=1)
-    rows = sizes * least
-    # Neighbors in this order buy in the same months, and about as much.
-    order = np.lexsort((profiles.sum(axis=1), *(profiles > 0).T))
-    blocks = [_Block(profiles, sizes, order[at : at + BLOCK]) for at in range(0, len(order), BLOCK)]
-    into = np.arange(len(profiles))
-    with step("grouping", len(profiles)) as bar:
-        while blocks and not holds(Merged(sizes, rows, least)):
-            block = min(blocks, key=lambda one: one.next_cost)
-            if block.next_cost >= NEVER:
-                break
-            one, two, least[one] = block.merge()
-            sizes[one], sizes[two] = sizes[one] + sizes[two], 0
-            rows[one], rows[two], least[two] = rows[one] + rows[two], 0, 0
-            into[two] = one
-            bar.advance()
-    while not np.array_equal(into, into[into]):
-        into = into[into]
-    found, labels = np.unique(into[kind], return_inverse=True)
-    return labels.reshape(-1), Merged(sizes[found], rows[found], least[found])
-
-
-class _Block:
-    """Some groups and what merging any two of them would cost, in rows."""
-
-    def __init__(self, profiles: Ints, sizes: Ints, members: Ints) -> None:
-        self._members = members
-        self._least = profiles[members].astype(np.int64)
-        self._sizes = sizes[members].astype(np.int64)
-        self._is_left = np.ones(len(members), bool)
-        self._costs = np.stack([self._costs_of(at) for at in range(len(members))])
-        self._nearest = self._costs.argmin(axis=1)
-        self._cheapest = self._costs.min(axis=1)
-
-    @property
-    def next_cost(self) -> int:
-        """The fewest rows that a merge loses."""
-        return int(self._cheapest.min())
-
-    def merge(self) -> tuple[int, int, int]:
-        """Merge the two groups that lose fewest rows; both, the one that goes on first, and the rows left of each."""
-        one = int(self._cheapest.argmin())
-        two = int(self._nearest[one])
-        self._least[one] = np.minimum(self._least[one], self._least[two])
-        self._sizes[one] += self._sizes[two]
-        self._is_left[two] = False
-        self._costs[two, :] = self._costs[:, two] = NEVER
-        fresh = self._costs_of(one)
-        self._costs[one, :] = self._costs[:, one] = fresh
-        is_nearer = fresh < self._cheapest
-        self._cheapest[is_nearer], self._nearest[is_nearer] = fresh[is_nearer], one
-        # Whoever was nearest to a group that changed may be nearer to another now.
-        stale = np.flatnonzero(np.isin(self._nearest, (one, two)) & ~is_nearer)
-        stale = np.union1d(stale, [one, two])
-        self._nearest[stale] = self._costs[stale].argmin(axis=1)
-        self._cheapest[stale] = self._costs[stale].min(axis=1)
-        return int(self._members[one]), int(self._members[two]), int(self._least[one].sum())
-
-    def _costs_of(self, at: int) -> Ints:
-        """Return the rows lost by merging one group with each other; NEVER where no month would be left."""
-        common = np.minimum(self._least[at], self._least).sum(axis=1)
-        now = self._sizes * self._least.sum(axis=1)
-        lost = now[at] + now - (self._sizes[at] + self._sizes) * common
-        costs: Ints = np.where(self._is_left & (common > 0), lost, NEVER)
-        costs[at] = NEVER
-        return costs
 
 
 # Customers are compared within blocks, so that the table of their cosines stays small.
