@@ -45,6 +45,8 @@ SPECIAL = {
 }
 # What stands for a missing value among those of a column.
 MISSING = "(missing)"
+# An attack whose success is a share of descriptions, not of people.
+OF_DESCRIPTIONS = "singling-out"
 # Who made a release of which nobody says how it was made.
 PUBLISHER = "the publisher"
 # More bars than this are read more easily in a table.
@@ -88,6 +90,15 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
     for one in singling_out_of(found["attacks"]):
         _singling_out(document, one)
     scores = [(a, kind, s) for a in found["attacks"] for kind, s in a["scores"].items() if kind == "success"]
+    for attack, _, score in [one for one in scores if one[0]["attack"] == OF_DESCRIPTIONS]:
+        document.paragraph(
+            "Attacked: {share} of the descriptions that {attack} drew from the release fit one row of the original, "
+            "where {blind} of descriptions drawn blindly do.",
+            share=f"{score['value']:.1%}",
+            attack=attack_words(document, attack),
+            blind="–" if score.get("baseline") is None else f"{score['baseline']:.1%}",
+        )
+    scores = [one for one in scores if one[0]["attack"] != OF_DESCRIPTIONS]
     if scores:
         attack, _, score = max(scores, key=lambda one: gain_over_chance(one[2]))
         document.paragraph(
