@@ -43,7 +43,7 @@ RELEASED = "name;age;zip;illness\n" + "".join(
     f"*;*;*****;{illness}\n" if n > 21 else f"*;[20, 24[;{code[:2]}***;{illness}\n"
     for n, (_, _, code, illness) in enumerate(PEOPLE)
 )
-AGES = "".join(f"{age};[20, 24[;*\n" for age in range(20, 24))
+AGES = "".join(f"{age};[20, 24[;*\n" for age in range(20, 24)) + "NULL;NULL;*\n"
 CODES = "13053;13***;*\n14850;14***;*\n"
 
 
@@ -98,6 +98,10 @@ def test_release_of_arx_with_its_project_goes_to_a_dossier_in_two_commands(
     attacks = {one["attack"] for one in reported["results"]["attacks"]}
     assert {"record-linkage", "homogeneity", "downcoding"} <= attacks
     assert "zip | quasi-identifier | changed" in text
+    # Of a release that lacks rows nobody says whose they are.
+    release.write_text("\n".join(RELEASED.splitlines()[:-2]) + "\n")
+    _, reported = _run(capsys, "report", "--from-arx", project, "--release", release, "--out", out, "--force")
+    assert reported["results"]["copies"] == {"columns": 4, "rows": 0, "alone": 0}
 
 
 def test_release_of_arx_without_its_project_is_read_by_its_masks(
@@ -188,6 +192,8 @@ def test_project_says_roles_hierarchies_models_and_suppression(tmp_path: Path) -
         "illness": "sensitive",
     }
     assert found.hierarchies["age"].labels_at(1)[0] == "[20, 24[" and found.numeric == ["age"]
+    # ARX writes a missing number as NULL, which is no number.
+    assert found.hierarchies["age"].leaves == ("20", "21", "22", "23")
     asked = Requirements(k=3, l_diversity={"illness": ["2"]}, t_closeness={"illness": ["0.9:equal"]})
     assert found.asked == asked and found.suppress == 0.05
     assert found.data is not None and found.data.height == 24

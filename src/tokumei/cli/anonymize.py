@@ -104,7 +104,9 @@ def table(
         known = known or project.columns_of("quasi-identifier")
         asked = project.requirements(asked)
         if asked.hierarchies is None:
-            asked = replace(asked, hierarchies={n: one for n, one in project.hierarchies.items() if n in known} or None)
+            wanted = [*known, *asked.sensitive_columns()]
+            trees = {name: tree for name, tree in project.hierarchies.items() if name in wanted}
+            asked = replace(asked, hierarchies=trees or None)
     if not known:
         raise InputError.of("the quasi-identifiers", option="--qi")
     if dry_run:

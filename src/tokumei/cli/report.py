@@ -237,6 +237,7 @@ def _report_table(
     from json import dumps
 
     from tokumei.data.files.disk import write_text
+    from tokumei.data.files.formats import read_beside
     from tokumei.data.files.outputs import guarded
     from tokumei.reports.page import check_suffix
     from tokumei.tasks.arx_project import read_arx_project
@@ -251,7 +252,9 @@ def _report_table(
         if project is not None:
             options["asked"] = project.requirements(options["asked"])
             options["not_checked"] = project.not_checked
-            options["in_order"] = options["in_order"] or options["rows"] is None
+            # ARX keeps the order of rows; of a release that lacks some nobody says whose they are.
+            is_whole = options["rows"] is None and read_beside(release, reading, people.roles).height == people.n_rows
+            options["in_order"] = options["in_order"] or is_whole
         done = report_table(people, str(release), reading=reading, **options)
         if out.suffix == ".json":
             write_text(drafts["--out"], dumps(done.dossier, ensure_ascii=False, indent=1, default=str) + "\n")

@@ -50,7 +50,7 @@ ArxOption = Annotated[
         "--from-arx",
         metavar="FILE.deid",
         help="A project of ARX: the roles of columns, their hierarchies, the original and the privacy models are taken "
-        "from it where they are not given. Its release has the original's order.",
+        "from it where they are not given. A release of as many rows has their order.",
     ),
 ]
 PersonOption = Annotated[

@@ -53,6 +53,8 @@ ROLES = {
     "INSENSITIVE_ATTRIBUTE": "insensitive",
 }
 OF_NUMBERS = ("Integer", "Decimal")
+# How ARX writes a missing value.
+MISSING = "NULL"
 NUMBER = r"([0-9.]+(?:E-?[0-9]+)?)"
 ATTRIBUTE = r".* for attribute '(.*)'"
 K_ANONYMITY = re.compile(r"\(?([0-9]+)\)?-anonymity")
@@ -153,7 +155,8 @@ def _project(members: _Members, side: str) -> ArxProject:
         member = f"{side}{one.findtext('ref') or f'hierarchies/{name}.csv'}"
         if roles[name] in ("quasi-identifier", "sensitive") and member in members.names:
             with members.unpacked(member, HIERARCHY_LIMIT) as copy:
-                hierarchies[name] = read_hierarchy(copy, name, delimiter=delimiter, may_cross=True)
+                tree = read_hierarchy(copy, name, delimiter=delimiter, may_cross=True)
+            hierarchies[name] = _of_numbers(tree) if name in numeric else tree
     if not roles:
         raise InputError.of("an attribute or more", file=members.place(definition))
     data = None
@@ -171,6 +174,15 @@ def _project(members: _Members, side: str) -> ArxProject:
     except ValueError:
         raise InputError.of("a share", file=members.place(f"{side}config.xml"), value=suppress) from None
     return ArxProject(members.path, data, roles, hierarchies, numeric, asked, not_checked, share)
+
+
+def _of_numbers(tree: Hierarchy) -> Hierarchy:
+    """Leave out the leaf that ARX has for a missing number."""
+    kept = [at for at, leaf in enumerate(tree.leaves) if leaf != MISSING]
+    if len(kept) in (0, len(tree.leaves)):
+        return tree
+    labels = [tree.labels_at(level) for level in range(len(tree.levels))]
+    return Hierarchy.of_levels(tree.attribute, [[own[at] for at in kept] for own in labels])
 
 
 def _asked(models: Sequence[str], roles: Mapping[str, str]) -> tuple[Requirements, list[str]]:
