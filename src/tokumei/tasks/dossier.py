@@ -187,7 +187,8 @@ def report_table(
     owners = None if is_made_up else given.rows
     both = {"rows": rows, "in_order": in_order, "hierarchies": hierarchies, "reading": reading}
     facts = getattr(release, "facts", {})
-    trees = hierarchies if asked.t_closeness else None
+    chosen = original.hierarchies if hierarchies is None else hierarchies
+    trees = chosen if asked.t_closeness else None
     released = in_roles_of(original, frame, owners, given.table.name)
     after = without_times(audit_table(released, asked, original=original, hierarchies=trees).to_dict())
     after["requirements"] += [
