@@ -17,7 +17,8 @@ from tokumei.cli.options import (
 )
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.parameters import Argument, Option
-from tokumei.cli.request import HierarchyOption, QiOption, asks, columns_of, hierarchies_of, read_table
+from tokumei.cli.request import ArxOption, HierarchyOption, QiOption, asks, columns_of, hierarchies_of, read_table
+from tokumei.core.errors import InputError
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.tasks.request import ReleaseRequest
 
@@ -40,10 +41,16 @@ SeedOption = Annotated[
 @asks(ReleaseRequest)
 def table(
     file: SourceArgument,
-    qi: QiOption,
     out: Annotated[
         str, Option("--out", metavar="OUT", help="The release, as CSV or Parquet; DIR/ for a folder of Parquet.")
     ],
+    qi: Annotated[
+        str | None,
+        Option(
+            "--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know; those of --from-arx if not."
+        ),
+    ] = None,
+    from_arx: ArxOption = None,
     hierarchies: HierarchiesOption = None,
     hierarchy: HierarchyOption = None,
     request: ReleaseRequest = NOTHING,
@@ -78,19 +85,30 @@ def table(
     from tokumei.data.files.formats import check_can_be_written
     from tokumei.data.files.outputs import check_outputs, guarded
     from tokumei.methods.registry import TABLE_ANONYMIZERS
+    from tokumei.tasks.arx_project import read_arx_project
     from tokumei.tasks.write_table import anonymize_to_files, plan_of_files
 
     check_can_be_written(out)
     outputs = {"--out": out, "--recipe": recipe, "--rows": rows}
     typed = part_options(options)
-    read = [file, hierarchies, *columns_of(hierarchy).values(), request.prices, request.population]
+    read = [file, from_arx, hierarchies, *columns_of(hierarchy).values(), request.prices, request.population]
     if method == "pak" and "table" in typed:
         # It goes on with what it counted before, so that it may exist; nothing else may be there.
         check_outputs({**outputs, "--set table": Path(typed["table"])}, inputs=read, force=True)
         read.append(typed["table"])
     made = TABLE_ANONYMIZERS.make_from_text(method, typed)
     asked = replace(request, method=made, seed=seed, hierarchies=hierarchies_of(hierarchies, hierarchy))
-    known = names(qi, "--qi")
+    known = names(qi, "--qi") if qi else []
+    if from_arx is not None:
+        project = read_arx_project(from_arx)
+        known = known or project.columns_of("quasi-identifier")
+        asked = project.requirements(asked)
+        if asked.hierarchies is None:
+            wanted = [*known, *asked.sensitive_columns()]
+            trees = {name: tree for name, tree in project.hierarchies.items() if name in wanted}
+            asked = replace(asked, hierarchies=trees or None)
+    if not known:
+        raise InputError.of("the quasi-identifiers", option="--qi")
     if dry_run:
         check_outputs(outputs, inputs=read, force=force)
         is_plain = rows is None and seed is None and not request.reproducible

@@ -7,6 +7,8 @@ nodes without counting them, and every safety measure with whether what was stat
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,7 +30,7 @@ from tokumei.cli.options import (
 )
 from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
 from tokumei.cli.parameters import Option
-from tokumei.cli.request import HierarchyOption, asks, hierarchies_of
+from tokumei.cli.request import ArxOption, HierarchyOption, asks, hierarchies_of
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -211,6 +213,7 @@ def audit(
         bool, Option("--in-order", help="Row n of all files is the same person, as after --keep-order.")
     ] = False,
     hierarchies: HierarchiesOption = None,
+    from_arx: ArxOption = None,
     request: Requirements = NOTHING,
     original: Annotated[
         str | None,
@@ -263,7 +266,21 @@ def audit(
     from tokumei.tasks.audit_sample import Sampling
     from tokumei.tasks.audit_table import audit_source
 
-    if qi is None:
+    known = names(qi, "--qi") if qi else []
+    secret = names(sensitive, "--sensitive") if sensitive else []
+    trees: Any = hierarchies
+    whole: Any = original
+    not_checked: Sequence[str] = ()
+    if from_arx is not None:
+        from tokumei.tasks.arx_project import read_arx_project
+
+        with showing_progress():
+            project = read_arx_project(from_arx)
+        known, secret = known or project.columns_of("quasi-identifier"), secret or project.columns_of("sensitive")
+        trees = project.hierarchies if hierarchies is None else hierarchies
+        whole = project.data if original is None else original
+        request, not_checked = project.requirements(request), project.not_checked
+    if qi is None and from_arx is None:
         if not is_generalized(Path(file), reading):
             raise InputError.of("the quasi-identifiers", option="--qi")
         with showing_progress():
@@ -282,20 +299,21 @@ def audit(
     with showing_progress():
         result = audit_source(
             file,
-            names(qi, "--qi"),
-            names(sensitive, "--sensitive") if sensitive else [],
+            known,
+            [name for name in secret if name not in known],
             request,
             name=file,
             against=against or [],
             matching=Matching(matched_by, rows, against_rows or [], in_order),
-            original=original,
+            original=whole,
             recipe=recipe,
             threshold=threshold,
-            hierarchies=hierarchies,
+            hierarchies=trees,
             sampling=Sampling(population_size, weights, suda),
             engine=engine,
             reading=reading,
         )
+    result = replace(result, not_checked=not_checked)
     show(result, json=json)
     if not result.holds:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)

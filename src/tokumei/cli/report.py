@@ -24,7 +24,7 @@ from tokumei.cli.options import (
 )
 from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
 from tokumei.cli.parameters import Argument, Option
-from tokumei.cli.request import asks
+from tokumei.cli.request import ArxOption, asks
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -67,9 +67,11 @@ SampleOption = Annotated[
 @reads_histories
 @asks(Requirements, panel=TABLES)
 def report(
-    original: Annotated[Path, Option("--original", metavar="T", help="The original history or table.")],
     release: Annotated[Path, Option("--release", metavar="A", help="The release; of a history row for row.")],
     out: Annotated[Path, Option("--out", metavar="FILE.html", help="The report.")],
+    original: Annotated[
+        Path | None, Option("--original", metavar="T", help="The original history or table; that of --from-arx if not.")
+    ] = None,
     knowledge: KnowledgeOption = None,
     draw: DrawOption = "contest",
     attacks: AttacksOption = None,
@@ -93,8 +95,15 @@ def report(
         Option("--rows", metavar="FILE", panel=TABLES, help="Whose row each released row was."),
     ] = None,
     in_order: Annotated[
-        bool, Option("--in-order", panel=TABLES, help="Row n of both files is the same person.")
+        bool,
+        Option(
+            "--in-order",
+            panel=TABLES,
+            help="Row n of both files is the same person. Without it and --rows no row is taken for anybody's, as of "
+            "synthetic rows.",
+        ),
     ] = False,
+    from_arx: ArxOption = None,
     request: Requirements = NOTHING,
     population_size: Annotated[
         int | None,
@@ -120,7 +129,7 @@ def report(
     from tokumei.data.files.outputs import guarded
     from tokumei.tasks.report_history import report_history
 
-    if qi is not None:
+    if qi is not None or from_arx is not None:
         more = {
             "asked": request,
             "rows": rows,
@@ -129,11 +138,16 @@ def report(
             "population_size": population_size,
             "weights": weights,
         }
-        known, wanted = names(qi, "--qi"), names(sensitive, "--sensitive") if sensitive else []
-        _report_table(original, release, known, wanted, out, more, reading, lang.value, force=force, json=json)
+        known = names(qi, "--qi") if qi else []
+        wanted = names(sensitive, "--sensitive") if sensitive else []
+        _report_table(
+            original, from_arx, release, known, wanted, out, more, reading, lang.value, force=force, json=json
+        )
         return
     if sensitive or rows or in_order or request != NOTHING or population_size or weights or hierarchies:
         raise InputError.of("--qi, which says that the files are tables", option="--qi")
+    if original is None:
+        raise InputError.of("the original history or table", option="--original")
     items = item_file(hierarchy)
     read = [original, release, items, *files_of(knowledge), None if sweep is None else sweep / "sweep.json"]
     with showing_progress(), guarded({"--out": out}, inputs=read, pages=["--out"], force=force) as drafts:
@@ -206,7 +220,8 @@ def sweep(
 
 
 def _report_table(
-    original: Path,
+    original: Path | None,
+    from_arx: Path | None,
     release: Path,
     qi: list[str],
     sensitive: list[str],
@@ -222,15 +237,24 @@ def _report_table(
     from json import dumps
 
     from tokumei.data.files.disk import write_text
+    from tokumei.data.files.formats import read_beside
     from tokumei.data.files.outputs import guarded
     from tokumei.reports.page import check_suffix
+    from tokumei.tasks.arx_project import read_arx_project
     from tokumei.tasks.dossier import original_of, report_table
 
     if out.suffix != ".json":
         check_suffix(out)
-    read = [original, release, options["rows"], options["hierarchies"], options["asked"].population]
+    read = [original, from_arx, release, options["rows"], options["hierarchies"], options["asked"].population]
     with showing_progress(), guarded({"--out": out}, inputs=read, force=force) as drafts:
-        people = original_of(original, qi, sensitive, reading)
+        project = None if from_arx is None else read_arx_project(from_arx)
+        people = original_of(original, qi, sensitive, reading, project)
+        if project is not None:
+            options["asked"] = project.requirements(options["asked"])
+            options["not_checked"] = project.not_checked
+            # ARX keeps the order of rows; of a release that lacks some nobody says whose they are.
+            is_whole = options["rows"] is None and read_beside(release, reading, people.roles).height == people.n_rows
+            options["in_order"] = options["in_order"] or is_whole
         done = report_table(people, str(release), reading=reading, **options)
         if out.suffix == ".json":
             write_text(drafts["--out"], dumps(done.dossier, ensure_ascii=False, indent=1, default=str) + "\n")

@@ -44,6 +44,15 @@ HierarchyOption = Annotated[
 ]
 
 
+ArxOption = Annotated[
+    Path | None,
+    Option(
+        "--from-arx",
+        metavar="FILE.deid",
+        help="A project of ARX: the roles of columns, their hierarchies, the original and the privacy models are taken "
+        "from it where they are not given. A release of as many rows has their order.",
+    ),
+]
 PersonOption = Annotated[
     str | None,
     Option("--person", metavar="COLUMN", help="The column that tells whose a row is, where people have several."),

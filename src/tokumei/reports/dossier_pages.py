@@ -45,6 +45,10 @@ SPECIAL = {
 }
 # What stands for a missing value among those of a column.
 MISSING = "(missing)"
+# An attack whose success is a share of descriptions, not of people.
+OF_DESCRIPTIONS = "singling-out"
+# Who made a release of which nobody says how it was made.
+PUBLISHER = "the publisher"
 # More bars than this are read more easily in a table.
 MOST_BARS = 8
 
@@ -70,20 +74,7 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
     n_rows, k = found["before"]["rows"], found["after"]["k"]
     known = [name for name, role in found["roles"].items() if role == "quasi-identifier"]
     document.heading("For the person who decides")
-    # Of people with several rows so many may lose one. A share such as 0.1 is not exact in binary.
-    most = int((found.get("may_suppress") or 0) * (found["before"].get("people") or n_rows) + 1e-9)
-    document.paragraph(
-        "{released} of {rows} rows are released, anonymized by {method}; {left} are left out (at most {most} could "
-        "be), and so are all columns without a role and all that identify people."
-        if most
-        else "{released} of {rows} rows are released, anonymized by {method}; {left} are left out, and so are all "
-        "columns without a role and all that identify people.",
-        most=most,
-        released=found["profile"]["released"],
-        rows=n_rows,
-        method=document.say(found["chosen"]),
-        left=n_rows - found["profile"]["released"],
-    )
+    _released(document, found, n_rows)
     _counted(document, found, k, ", ".join(known))
     for one in found.get("kept_anyway", []):
         why = document.tell(from_json(one["why"]) if isinstance(one["why"], dict) else one["why"])
@@ -99,6 +90,15 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
     for one in singling_out_of(found["attacks"]):
         _singling_out(document, one)
     scores = [(a, kind, s) for a in found["attacks"] for kind, s in a["scores"].items() if kind == "success"]
+    for attack, _, score in [one for one in scores if one[0]["attack"] == OF_DESCRIPTIONS]:
+        document.paragraph(
+            "Attacked: {share} of the descriptions that {attack} drew from the release fit one row of the original, "
+            "where {blind} of descriptions drawn blindly do.",
+            share=f"{score['value']:.1%}",
+            attack=attack_words(document, attack),
+            blind="–" if score.get("baseline") is None else f"{score['baseline']:.1%}",
+        )
+    scores = [one for one in scores if one[0]["attack"] != OF_DESCRIPTIONS]
     if scores:
         attack, _, score = max(scores, key=lambda one: gain_over_chance(one[2]))
         document.paragraph(
@@ -110,14 +110,72 @@ def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[s
             share=f"{score['value']:.1%}",
             blind="–" if score.get("baseline") is None else f"{score['baseline']:.1%}",
         )
+    elif found.get("copies"):
+        document.paragraph("No attack that looks for the rows of people was tried: no row is said to be anybody's.")
     else:
         document.paragraph("No attack was tried, so nothing is known of who could be found.")
+    if found["loss"] is None:
+        add_decision(document, dossier)
+        return
     document.paragraph(
         "The release lost {loss} of its detail by {name}, where 0 is nothing and 1 is all.",
         loss=found["loss"],
         name=document.say(found["loss_name"]) if found.get("loss_name") else "–",
     )
     add_decision(document, dossier)
+
+
+def _released(document: Document, found: Mapping[str, Any], n_rows: int) -> None:
+    """State how many rows are released, by whom, and what else is."""
+    released = found["profile"]["released"]
+    numbers = {"released": released, "rows": n_rows, "left": n_rows - released}
+    if copies := found.get("copies"):
+        document.paragraph(
+            "{released} rows are released beside an original of {rows}, made by {method}. Nobody said whose they are, "
+            "so no row is taken for anybody's, as in synthetic data; what has to know it was not measured.",
+            **numbers,
+            method=document.say(found["chosen"]),
+        )
+        document.paragraph(
+            "{n} released rows are equal to a row of the original in all {columns} columns that both have, {alone} of "
+            "them to a row that is the only one of its kind.",
+            n=copies["rows"],
+            columns=copies["columns"],
+            alone=copies["alone"],
+        )
+    elif found["chosen"] == PUBLISHER:
+        document.paragraph(
+            "{released} of {rows} rows are released, anonymized by {method}; {left} are left out.",
+            **numbers,
+            method=document.say(PUBLISHER),
+        )
+    else:
+        # Of people with several rows so many may lose one. A share such as 0.1 is not exact in binary.
+        most = int((found.get("may_suppress") or 0) * (found["before"].get("people") or n_rows) + 1e-9)
+        document.paragraph(
+            "{released} of {rows} rows are released, anonymized by {method}; {left} are left out (at most {most} could "
+            "be), and so are all columns without a role and all that identify people."
+            if most
+            else "{released} of {rows} rows are released, anonymized by {method}; {left} are left out, and so are all "
+            "columns without a role and all that identify people.",
+            most=most,
+            **numbers,
+            method=document.say(found["chosen"]),
+        )
+    if found["chosen"] == PUBLISHER:
+        others = [
+            name for name, role in found["roles"].items() if role == "other" and name in found["profile"]["columns"]
+        ]
+        if others:
+            document.paragraph(
+                "Released without a role: {columns}. Whether they lead to people was not measured.",
+                columns=", ".join(others),
+            )
+        if found.get("added"):
+            document.paragraph(
+                "Released, and not in the original: {columns}. Numbers of rows tell whose each is.",
+                columns=", ".join(found["added"]),
+            )
 
 
 def _counted(document: Document, found: Mapping[str, Any], k: int, known: str) -> None:
@@ -134,6 +192,9 @@ def _counted(document: Document, found: Mapping[str, Any], k: int, known: str) -
             said = found["before"]["several_rows"]
             note = document.tell(from_json(said) if isinstance(said, dict) else said)
             document.paragraph("People may have several rows, and k counts rows: {note}", note=note)
+        if "suppressed_cells" in after:
+            said = after["suppressed_cells"]["said"]
+            document.paragraph(document.tell(from_json(said) if isinstance(said, dict) else said))
         return
     people = document.say(after["unit"])
     document.paragraph(
@@ -176,7 +237,10 @@ def _done(document: Document, found: Mapping[str, Any]) -> None:
         became = found["profile"]["columns"].get(name)
         level = (found.get("levels") or {}).get(name)
         is_changed = role == "quasi-identifier" and level != 0
-        said = "not released" if became is None else "generalized" if is_changed else "released as it was"
+        word = "generalized"
+        if found["chosen"] == PUBLISHER and became is not None:
+            is_changed, word = became["before"] != became["after"], "changed"
+        said = "not released" if became is None else word if is_changed else "released as it was"
         rows.append([name, document.say(role), document.say(said), "–" if level is None else level])
     document.table(["column", "role", "what became of it", "level"], rows, "The columns and what became of them.")
     if found["methods"]:
@@ -191,6 +255,8 @@ def _done(document: Document, found: Mapping[str, Any]) -> None:
 def _promises(document: Document, found: Mapping[str, Any], bounds: list[Mapping[str, Any]]) -> None:
     document.heading("What it promises, recounted")
     add_bounds(document, found["after"]["requirements"], bounds)
+    if found.get("not_checked"):
+        document.paragraph("Asked for, and not checked: {models}.", models="; ".join(found["not_checked"]))
 
 
 def _classes(document: Document, found: Mapping[str, Any]) -> None:

@@ -318,12 +318,11 @@ def threat_model_of(
         expected = f"one file for each of {len(earlier)} earlier releases"
         raise InputError.of(expected, option="earlier_rows", value=len(earlier_rows))
     each: Sequence[Any] = earlier_rows or [None] * len(earlier)
+    given = published(original, release, rows, in_order=in_order, reading=reading, may_be_made_up=may_be_made_up)
     scene = ThreatModel(
         original=original.with_written_moments(),
-        published=_written(
-            published(original, release, rows, in_order=in_order, reading=reading, may_be_made_up=may_be_made_up)
-        ),
-        hierarchies=hierarchies_of(original, release, hierarchies),
+        published=_written(given),
+        hierarchies=hierarchies_of(original, release, hierarchies, given.table.frame),
         known=wanted,
         numeric=numbers,
         known_share=known_share,

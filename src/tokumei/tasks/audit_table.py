@@ -35,6 +35,7 @@ from tokumei.engines.local import LocalRelation
 from tokumei.inspection.repeated_people import repeated_people
 from tokumei.measures.audit import Audit, audit
 from tokumei.measures.requirement import Requirement, in_words
+from tokumei.measures.safety.suppressed_cells import SuppressedCells, suppressed_cells
 from tokumei.methods.recipes import against_original
 from tokumei.tasks.audit_releases import (
     Matching,
@@ -84,6 +85,10 @@ class TableAudit(Result):
     several_rows: Text | None = None
     # What the rows say as a sample of more people, where something was given to measure it by.
     sample: RiskOfSample = NO_SAMPLE
+    # Rows with suppressed cells, where there are any.
+    suppressed: SuppressedCells | None = None
+    # What the maker of the release asked for that is not checked here, in its words.
+    not_checked: Sequence[str] = ()
 
     @property
     def k(self) -> int:
@@ -119,6 +124,8 @@ class TableAudit(Result):
             "columns": listed,
             "missing_is_a_value": self.missing_is_a_value,
             **({} if self.several_rows is None else {"several_rows": self.several_rows}),
+            **({} if self.suppressed is None else {"suppressed_cells": self.suppressed.as_dict(counts.k)}),
+            **({"not_checked": list(self.not_checked)} if self.not_checked else {}),
             **({} if self.together is None else {"against": dict(self.together)}),
             **self.sample.as_dict(),
             "seconds": self.seconds,
@@ -135,6 +142,8 @@ class TableAudit(Result):
         parts: list[Section] = [Facts(facts)]
         if self.several_rows is not None:
             parts.append(Sentence(self.several_rows))
+        if self.suppressed is not None:
+            parts.append(Sentence(self.suppressed.words(counts.k)))
         parts.append(Rows(["sensitive", "measure", "value", "better"], rows))
         if self.measured.by_sensitive:
             parts.append(Sentence(MISSING_COUNTS if self.missing_is_a_value else MISSING_DOES_NOT))
@@ -153,6 +162,8 @@ class TableAudit(Result):
         parts += [
             Sentence(f"{'holds' if one['holds'] else 'FAILS'}  {one['requirement']}") for one in self.requirements
         ]
+        if self.not_checked:
+            parts.append(Sentence(Text("Asked for, and not checked: {models}.", models="; ".join(self.not_checked))))
         return parts
 
     def figure(self) -> Drawing | None:
@@ -267,8 +278,9 @@ def audit_source(
     roles = dict.fromkeys(attributes, "quasi-identifier") | dict.fromkeys(columns, "sensitive")
     sample = measure_sample(frame, attributes, counts, sampling, unit=unit, threshold=threshold, name=name)
     seconds = round(time.perf_counter() - started, 4)
+    hidden = suppressed_cells(counts) if unit is None else None
     return TableAudit(
-        counts, measured, stated, listed, roles, missing, together, seconds, frame_kind, unit, several, sample
+        counts, measured, stated, listed, roles, missing, together, seconds, frame_kind, unit, several, sample, hidden
     )
 
 

@@ -13,15 +13,16 @@ import os
 import platform
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from tokumei.attacks.registry import attack_title
+from tokumei.attacks.registry import DISCLOSURE_ATTACKS, attack_title
 from tokumei.core.chain import canonical
+from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Result, Rows, Section
 from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import read_frame
@@ -30,12 +31,13 @@ from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import Table
 from tokumei.inspection.legal import LegalCase, safe_harbor, wp216
 from tokumei.inspection.legal_japan import anonymously_processed, pseudonymously_processed
-from tokumei.reports.dossier_pages import table_document
+from tokumei.reports.dossier_pages import PUBLISHER, table_document
 from tokumei.reports.history_dossier import history_document
 from tokumei.reports.page import Document
-from tokumei.tasks.attack_table import ANYBODY, attack_table
+from tokumei.tasks.arx_project import ArxProject
+from tokumei.tasks.attack_table import ANYBODY, attack_release, attack_table
 from tokumei.tasks.audit_table import NOTHING, audit_table, in_roles_of
-from tokumei.tasks.measure_table import measure_table, profile
+from tokumei.tasks.measure_table import measure_table, profile, typed_alike
 from tokumei.tasks.request import Requirements
 from tokumei.tasks.run_steps import file_hash, without_times
 from tokumei.tasks.table_release import published
@@ -167,29 +169,34 @@ def report_table(
     name: str | None = None,
     reading: Reading = AS_IT_IS,
     asked: Requirements = NOTHING,
+    not_checked: Sequence[str] = (),
 ) -> TableReport:
     """Audit, attack and measure a release in every way that its columns allow.
 
-    release: what `tk.anonymize` gave, or a frame or file, with `rows` that say whose each row is or `in_order`.
+    release: what `tk.anonymize` gave, or a frame or file, with `rows` that say whose each row is or `in_order`; without
+        them no row is anybody's, as of synthetic rows, and what has to know it is not measured.
     reading: how the original's file was read; a release in a file that is like it is read so too.
-    asked: what it must hold, as for `tk.audit`.
+    asked: what it must hold, as for `tk.audit`. not_checked: what else somebody asked for.
     population_size, weights: what is known of the rows as a sample of more people.
     """
     started = time.perf_counter()
     original = original.of_unit(asked.unit)
-    given = published(original, release, rows, in_order=in_order, reading=reading)
+    given = published(original, release, rows, in_order=in_order, reading=reading, may_be_made_up=True)
     frame = given.table.frame
+    is_made_up = not given.rows.len() > given.rows.null_count()
+    owners = None if is_made_up else given.rows
     both = {"rows": rows, "in_order": in_order, "hierarchies": hierarchies, "reading": reading}
     facts = getattr(release, "facts", {})
-    trees = hierarchies if asked.t_closeness else None
-    released = in_roles_of(original, frame, given.rows, given.table.name)
+    chosen = original.hierarchies if hierarchies is None else hierarchies
+    trees = chosen if asked.t_closeness else None
+    released = in_roles_of(original, frame, owners, given.table.name)
     after = without_times(audit_table(released, asked, original=original, hierarchies=trees).to_dict())
     after["requirements"] += [
         {"requirement": name, "value": score.value, "holds": True}
         for name, score in getattr(release, "promises", {}).items()
     ]
     results = {
-        "chosen": facts.get("method", "the publisher"),
+        "chosen": facts.get("method", PUBLISHER),
         "loss": facts.get("loss"),
         "loss_name": facts.get("loss_name"),
         "levels": facts.get("levels"),
@@ -200,9 +207,14 @@ def report_table(
         "kept_anyway": [one.as_dict() for one in getattr(release, "kept_anyway", [])],
         "before": without_times(audit_table(original).to_dict()),
         "after": after,
-        "attacks": attack_table(original, release, **both).as_records(EVERYBODY, alone=ANYBODY),
-        "use": without_times(measure_table(original, release, **both).to_dict()),
-        "profile": profile(original, frame, given.rows, population_size=population_size, weights=weights),
+        "attacks": _attacks_on_made_up(original, release, released, both)
+        if is_made_up
+        else attack_table(original, release, **both).as_records(EVERYBODY, alone=ANYBODY),
+        "use": without_times(measure_table(original, release, may_be_made_up=True, **both).to_dict()),
+        "profile": profile(original, frame, owners, population_size=population_size, weights=weights),
+        "copies": copies(original, released) if is_made_up else None,
+        "added": [name for name in frame.columns if name not in original.frame.columns],
+        "not_checked": list(not_checked),
         "roles": {name: _word(role) for name, role in original.roles.items()},
     }
     dossier: dict[str, Any] = {
@@ -222,6 +234,37 @@ def report_table(
     return TableReport(dossier, round(time.perf_counter() - started, 2))
 
 
+def copies(original: Table, released: Table) -> dict[str, int]:
+    """Count the released rows that are equal to a row of the original in all columns of both.
+
+    alone: those equal to a row that no other of the original is equal to, and so to one person's.
+
+    Example: of (f, 30), (f, 30), (m, 40) the rows (f, 30), (m, 40), (m, 50) hold two that are equal, one of them to a
+    row that is alone.
+    """
+    both = [name for name in released.frame.columns if name in original.frame.columns]
+    before, after = typed_alike(original, released, both)
+    cells = [pl.col(name).cast(pl.String).alias(f"{at}") for at, name in enumerate(both)]
+    sizes = before.frame.select(cells).group_by(pl.all()).agg(pl.len().alias("size"))
+    on = [f"{at}" for at in range(len(both))]
+    found = after.frame.select(cells).join(sizes, on=on, nulls_equal=True)["size"]
+    return {"columns": len(both), "rows": len(found), "alone": int((found == 1).sum())}
+
+
+def _attacks_on_made_up(
+    original: Table, release: Any, released: Table, both: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Try the attacks that need not be told whose each row is, since no row is anybody's."""
+    trees = original.hierarchies if both["hierarchies"] is None else both["hierarchies"]
+    found = attack_release(released, hierarchies=trees).as_records(EVERYBODY, alone=ANYBODY)
+    has = {"sensitive"} if released.sensitive else set()
+    for name in DISCLOSURE_ATTACKS:
+        kind = DISCLOSURE_ATTACKS.get(name)
+        if not getattr(kind, "asks_whose", True) and has.issuperset(kind.needs):
+            found += attack_table(original, release, [name], **both).as_records(EVERYBODY, alone=ANYBODY)
+    return found
+
+
 def _word(role: Any) -> str:
     return "other" if str(role) == "insensitive" else str(role)
 
@@ -230,6 +273,14 @@ def _hash(file: Any) -> str:
     return file_hash(Path(file)) if Path(str(file)).is_file() else "–"
 
 
-def original_of(file: Path, qi: Sequence[str], sensitive: Sequence[str], reading: Any) -> Table:
-    """Read an original with its roles."""
-    return Table(read_frame(file, reading), qi, sensitive, name=str(file))
+def original_of(
+    file: Path | None, qi: Sequence[str], sensitive: Sequence[str], reading: Any, project: ArxProject | None = None
+) -> Table:
+    """Read an original with its roles; what is not given is that of a project of ARX, where there is one."""
+    if project is None:
+        if file is None:
+            raise InputError.of("the original", option="--original")
+        return Table(read_frame(file, reading), qi, sensitive, name=str(file))
+    if file is not None:
+        project = replace(project, data=read_frame(file, reading), file=file)
+    return project.original(qi, sensitive)

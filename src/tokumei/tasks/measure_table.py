@@ -28,13 +28,16 @@ from tokumei.data.history import History
 from tokumei.data.table import Table, check_column
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
-from tokumei.measures.registry import TABLE_UTILITIES, TableUtility
+from tokumei.measures.registry import TABLE_UTILITIES, Sees, TableUtility
 from tokumei.measures.table.generalized import CorrelationError
 from tokumei.reports.dossier_pages import MISSING
 from tokumei.tasks.attack_table import known_method
 from tokumei.tasks.audit_sample import NOT_SAMPLED, Sampling, measure_sample
 from tokumei.tasks.row_numbers import check_pairing
 from tokumei.tasks.table_release import hierarchies_of, numeric_of, published
+
+# What is said of a measure that compares row by row, where no row is said to be anybody's.
+WHOSE_ROWS = "rows of which it is known whose they are"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,9 +87,13 @@ def measure_table(
     rows: Any = None,
     in_order: bool = False,
     reading: Reading = AS_IT_IS,
+    may_be_made_up: bool = False,
     **options: Any,
 ) -> TableUse:
-    """Measure how much use a released table lost; see `tk.measure`."""
+    """Measure how much use a released table lost; see `tk.measure`.
+
+    may_be_made_up: where nobody says whose the released rows are, what needs to know it is left out.
+    """
     started = time.perf_counter()
     asked = [measures] if isinstance(measures, str) or hasattr(measures, "measure") else measures
     wanted = list(TABLE_UTILITIES) if asked is None else list(asked)
@@ -95,10 +102,11 @@ def measure_table(
     numbers = numeric_of(original, numeric)
     for column in numbers:
         check_column(column, original.frame.columns, "numeric", original.name)
-    given = published(original, release, rows, in_order=in_order, reading=reading)
+    given = published(original, release, rows, in_order=in_order, reading=reading, may_be_made_up=may_be_made_up)
     given.owners(original.n_rows)
+    is_made_up = may_be_made_up and given.rows.null_count() == given.table.n_rows
     before, after = typed_alike(original, given.table, numbers)
-    trees = hierarchies_of(original, release, hierarchies)
+    trees = hierarchies_of(original, release, hierarchies, given.table.frame)
     check_pairing(
         ThreatModel(
             original.with_written_moments(),
@@ -114,6 +122,8 @@ def measure_table(
         for one in wanted:
             name, part = _part(one, options, trees, numbers)
             try:
+                if is_made_up and part.sees == Sees.ROWS:
+                    raise InputError.of(WHOSE_ROWS)
                 scores[name] = part.measure(before, after, given.rows)
             except InputError as error:
                 if asked is not None:

@@ -32,9 +32,10 @@ from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_relation
 from tokumei.engines.engine import Relation
 from tokumei.engines.local import LocalRelation
-from tokumei.hierarchies.hierarchy import Hierarchy
+from tokumei.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchies.parsed_labels import parse_label
 from tokumei.hierarchies.written_dates import read_days
+from tokumei.methods.local.encoding import flat_hierarchy
 from tokumei.tasks.preparing import given_hierarchies, is_of_dates, is_of_numbers, made_hierarchy, told_of_made
 from tokumei.tasks.row_numbers import row_numbers
 
@@ -49,6 +50,10 @@ FEW_ROWS = 5
 LONG_TEXT, MANY_WORDS, FEW_PHRASES = 60, 6, 20
 # Where at least so many of the values are somebody's own, they are codes.
 MOST_OWN = 0.5
+# How R writes a missing value.
+WRITTEN_MISSING = "NA"
+# A code of which every character is masked.
+ALL_MASKED = r"^\*{2,}$"
 
 
 @dataclass(frozen=True)
@@ -487,6 +492,8 @@ def published(
     else:
         frame, name = (release.frame, release.name) if isinstance(release, Table) else (as_frame(release), "release")
     has = [column for column in original.quasi_identifiers if column in frame.columns]
+    if own is None:
+        frame = with_suppressed_cells(original.frame, frame, has)
     table = Table(frame, has, [column for column in original.sensitive if column in frame.columns], name=name)
     if rows is not None:
         return Published(table, row_numbers(rows, table, original.n_rows))
@@ -507,8 +514,33 @@ def published(
     return Published(table, pl.Series("row", range(table.n_rows), dtype=pl.Int64))
 
 
-def hierarchies_of(original: Table, release: Any, given: Any) -> dict[str, Hierarchy]:
-    """Return the hierarchies that read labels: those given, those the release was made by, or the calendar."""
+def with_suppressed_cells(original: pl.DataFrame, released: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Write `*` for the suppressed cells of a release, however they are written.
+
+    ARX masks all characters of a code, as *****. sdcMicro leaves a cell out, which R writes as NA: in a column in which
+    the original has no missing value, and no such text, that is a suppressed cell.
+    """
+    changed = []
+    for name in [name for name in columns if name in original.columns]:
+        cells = released[name]
+        is_text = cells.dtype == pl.String
+        is_hidden = cells.str.contains(ALL_MASKED) if is_text else pl.repeat(False, len(cells), eager=True)
+        if not original[name].null_count():
+            is_hidden = is_hidden.fill_null(True) | cells.is_null()
+            if is_text and not (original[name].cast(pl.String) == WRITTEN_MISSING).any():
+                is_hidden |= (cells == WRITTEN_MISSING).fill_null(True)
+        if is_hidden.any():
+            changed.append(cells.cast(pl.String).set(is_hidden.fill_null(False), SUPPRESSED))
+    return released.with_columns(changed)
+
+
+def hierarchies_of(
+    original: Table, release: Any, given: Any, released: pl.DataFrame | None = None
+) -> dict[str, Hierarchy]:
+    """Return the hierarchies that read labels: those given, those the release was made by, or the calendar.
+
+    released: its rows, whose masks as 130** are read by the values that agree with them, in columns of numbers, too.
+    """
     columns = [*original.quasi_identifiers, *original.sensitive]
     chosen = original.hierarchies if given is None else given
     found = given_hierarchies(chosen, columns, original.distinct)
@@ -519,7 +551,17 @@ def hierarchies_of(original: Table, release: Any, given: Any) -> dict[str, Hiera
         # their hierarchy.
         values = {name: original.distinct(name) for name in original.quasi_identifiers}
         found |= {name: made_hierarchy(name, own)[0] for name, own in values.items() if _needs_hierarchy(own)}
+    if released is not None:
+        masked = [
+            name for name in columns if name not in found and name in released.columns and _has_masks(released[name])
+        ]
+        found |= {name: flat_hierarchy(name, original.distinct(name)) for name in masked}
     return found
+
+
+def _has_masks(cells: pl.Series) -> bool:
+    """Whether a column holds labels as 130**."""
+    return cells.dtype == pl.String and bool(cells.str.contains(r"[^*]\*+$").any())
 
 
 def _needs_hierarchy(values: pl.Series) -> bool:

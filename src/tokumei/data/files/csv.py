@@ -55,6 +55,8 @@ def has_blanks_after(delimiter: str, data: bytes) -> bool:
 log = logging.getLogger("tokumei.notes")
 DELIMITERS = ",;\t|"
 BRACKETED = re.compile(rb"\{[^{}]*\}|\[[^\[\]]*\]")
+# The first column as R and pandas write it, which has no name there.
+ROW_NAMES = "row_names"
 # They separate cells in some files, and are part of values in most: told, never taken.
 OTHER_MARKS = "^~:#!"
 
@@ -118,7 +120,7 @@ def read_csv(
         may_advise=encoding is None,
         mixes_line_ends=mixes_line_ends,
     )
-    names = columns if columns is not None else header_names(data, delimiter)
+    names = columns if columns is not None else with_row_names(header_names(data, delimiter), path)
     if is_found:
         _tell_other_mark(data, names, path)
     trim = _is_trimmed(data, delimiter, path) if trim is None else trim
@@ -157,7 +159,7 @@ def scan_csv(
     delimiter = check_delimiter(delimiter) if delimiter else find_delimiter(head)
     seen = Seen(blocks(path), delimiter)
     layout = check_layout(seen, delimiter, FaultList(str(path)), may_advise=encoding is None, mixes_line_ends=True)
-    names = header_names(head, delimiter)
+    names = with_row_names(header_names(head, delimiter), path)
     if is_found:
         _tell_other_mark(head, names, path)
     trim = _is_trimmed(head, delimiter, path) if trim is None else trim
@@ -274,6 +276,14 @@ def header_names(data: bytes, delimiter: str) -> list[str]:
     # Not Polars, which makes a column for each: a file may have fifty thousand. What is no UTF-8 is told elsewhere.
     csv.field_size_limit(max(csv.field_size_limit(), len(head)))
     return next(csv.reader(io.StringIO(head.decode(errors="replace"), newline=""), delimiter=delimiter))
+
+
+def with_row_names(names: list[str], file: str | Path) -> list[str]:
+    """Name a first column that alone has no name, and note it: so R and pandas write the names of rows."""
+    if len(names) < 3 or names[0] or not all(name.strip() for name in names[1:]) or ROW_NAMES in names:
+        return names
+    log.info("%s: the first column has no name and is read as %s, as R and pandas write row names", file, ROW_NAMES)
+    return [ROW_NAMES, *names[1:]]
 
 
 def told_apart(names: Sequence[str], file: str | Path) -> list[str]:

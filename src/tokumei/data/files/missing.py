@@ -67,7 +67,9 @@ NOT_A_NUMBER = ("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null"
 # Whether any may be in a file at all is asked of its bytes: most have none.
 MARKS_OF_NONE = tuple(text.encode() for text in ("NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None"))
 OVERLAP = 8
-NUMBERS_ALONE = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+NUMBER = r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*"
+# Numbers, or intervals of them as R's cut() writes them: (20,40].
+NUMBERS_ALONE = rf"^({NUMBER}|[\[(]{NUMBER},{NUMBER}[\])])$"
 
 
 def missing_beside_numbers(frame: pl.LazyFrame, file: str | Path) -> dict[str, list[str]]:
