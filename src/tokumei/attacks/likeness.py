@@ -606,7 +606,10 @@ def number_ends(threat_model: ThreatModel, name: str, text: str | None) -> tuple
             float(np.nextafter(high, -np.inf)) if found.is_open else high,
         )
     vocabulary = threat_model.vocabulary(name)
-    sets = vocabulary.leaf_sets([text])
+    try:
+        sets = vocabulary.leaf_sets([text])
+    except InputError as error:
+        raise error.within(threat_model.published.table.name) from None
     inside = sets.end > sets.first
     if not inside.any():
         return np.nan, np.nan

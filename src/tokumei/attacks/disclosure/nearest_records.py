@@ -337,12 +337,12 @@ class Secret:
         """Return the chance that the guess is right for each person, and how sure it is."""
         guesses = np.arange(told.shape[1])
         is_right = (guesses >= self.first[people, None]) & (guesses <= self.last[people, None])
-        total = told.sum(axis=1)
+        # Where all that are near lack a value, nothing is told.
+        total = np.maximum(told.sum(axis=1), np.finfo(np.float64).tiny)
         if self.is_number:
             below = np.cumsum(told, axis=1)
             middle = (below < below[:, -1:] / 2).sum(axis=1)
             at = np.minimum(middle, told.shape[1] - 1)[:, None]
-            # As sure as all that speaks for a value within the same reach of the guess.
             return np.take_along_axis(is_right, at, axis=1)[:, 0].astype(np.float64), told.max(axis=1) / total
         is_most = told >= told.max(axis=1, keepdims=True) * (1 - 1e-6)
         return (is_most & is_right).sum(axis=1) / is_most.sum(axis=1), told.max(axis=1) / total
