@@ -60,7 +60,7 @@ def test_demo_is_served_lets_its_users_in_and_ends_as_a_whole(tmp_path: Path) ->
         finally:
             process.send_signal(signal.SIGTERM)
         assert process.wait(120) == 0
-    assert await_end(data) == []
+    await_end(data, tmp_path / "log")
     assert '"level": "error"' not in (tmp_path / "log").read_text()
 
 

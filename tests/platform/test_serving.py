@@ -71,14 +71,15 @@ def server(tmp_path: Path) -> Iterator[Server]:
     process.stdout.close()
 
 
-def assert_ends_as_a_whole(server: Server) -> None:
+def await_end(data: Path, log: Path) -> None:
+    """Wait until no process serves from a folder; one that stays says in the log where it is."""
     give_up = time.monotonic() + 90
-    while (left := processes_of(server.data)) and time.monotonic() < give_up:
+    while (left := processes_of(data)) and time.monotonic() < give_up:
         time.sleep(0.1)
     for process in left:
         os.kill(process, signal.SIGABRT)
     time.sleep(1 if left else 0)
-    assert not left, server.log.read_text()
+    assert not left, log.read_text()
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are looked up in /proc")
@@ -96,7 +97,7 @@ def test_server_answers_runs_jobs_and_ends_as_a_whole(server: Server) -> None:
     assert len(processes_of(server.data)) >= 5
     server.process.send_signal(signal.SIGTERM)
     assert server.process.wait(120) == 0
-    assert_ends_as_a_whole(server)
+    await_end(server.data, server.log)
     assert not any(word in server.log.read_text() for word in ("Traceback", "error"))
 
 
@@ -104,7 +105,7 @@ def test_server_answers_runs_jobs_and_ends_as_a_whole(server: Server) -> None:
 def test_server_killed_leaves_nothing_behind(server: Server) -> None:
     server.process.kill()
     server.process.wait()
-    assert_ends_as_a_whole(server)
+    await_end(server.data, server.log)
 
 
 def test_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
