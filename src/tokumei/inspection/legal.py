@@ -140,7 +140,8 @@ TIGHT = "ranges of numbers are tight: both ends of each are values of people in 
 
 def wp216(case: LegalCase) -> dict[str, Any]:
     """Judge singling out, linkability and inference by the attacks that were run, for each recipient."""
-    linking, inferring = ("record-linkage", *HISTORY_ATTACKS), ("homogeneity",)
+    linking = ("record-linkage", "distance-linkage", "linkability", *HISTORY_ATTACKS)
+    inferring = ("homogeneity", "inference")
     items = [
         # What was measured comes before what is yours to judge.
         *_singling_out(case),
