@@ -6,6 +6,7 @@ import pytest
 from tests.attacks.disclosure.threat_models import published, threat_model
 
 from tokumei.core.errors import InputError
+from tokumei.hierarchies.hierarchy import Hierarchy
 
 PEOPLE = {"sex": ["f", "m", "m"], "age": [20, 30, 40], "illness": ["flu", "cold", "flu"]}
 
@@ -37,6 +38,26 @@ def test_vocabulary_of_a_column_holds_the_values_of_other_people_too() -> None:
     crowded = threat_model(PEOPLE, PEOPLE, ["illness"], population=others, control=others)
     assert crowded.vocabulary("sex").hierarchy.leaves == ("f", "m", "x")
     assert crowded.vocabulary("age").numbers == [20, 30, 40, 50]
+
+
+def test_value_that_no_rule_covers_is_met_by_nothing_but_the_label_of_everything() -> None:
+    town = Hierarchy.of_levels("town", [["Ise", "Nara", "Tsu"], ["west", "west", "east"], ["*"] * 3])
+    age = Hierarchy.intervals("age", [20, 30, 40])
+    people = {"town": ["Ise", "Nara", "Tsu"], "age": [20, 30, 40]}
+    others = pl.DataFrame({"town": ["Ise", "Gifu", None], "age": [20.0, 57.0, None]})
+    model = threat_model(people, people, control=others, hierarchies={"town": town, "age": age})
+    towns, ages = model.vocabulary("town"), model.vocabulary("age")
+    assert towns.hierarchy.leaves == ("Ise", "Nara", "Tsu", "Gifu")
+    met = towns.leaf_sets(["west", "east", "*"]).rows(np.arange(towns.n_leaves))
+    assert met[towns.index_of_leaf].tolist() == [
+        [True, False, True],
+        [True, False, True],
+        [False, True, True],
+        [False, False, True],
+    ]
+    # 20.0 is the 20 that is there; a rule says where 57 lies.
+    assert ages.n_leaves == 4
+    assert ages.leaf_sets(["50-59"]).rows(np.arange(4)).ravel().tolist() == [False, False, False, True]
 
 
 def test_release_without_a_record_is_refused() -> None:

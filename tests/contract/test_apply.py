@@ -166,6 +166,12 @@ def test_method_gives_the_same_bytes_again(files: Files, tmp_path: Path, method:
         arguments += ["--k", "3", "--suppress", "0.1"]
     elif getattr(made, "spends_budget", False):
         arguments += ["--seed", "7", "--reproducible"]
+    if getattr(made, "draws_all_columns", False):
+        # Of names nothing can be drawn; and the audit may rightly refuse rows of sixty people of whom two share an age.
+        files = Files(tmp_path, files.hierarchies, files.population)
+        PEOPLE.with_columns(name=pl.col("illness")).write_csv(files.original("csv"))
+        arguments += ["--anyway"]
+        arguments += ["--set", "domain=name=flu|cold|none"] if hasattr(made, "domain") else []
     same_bytes(files, tmp_path, arguments)
 
 

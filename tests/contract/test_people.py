@@ -31,7 +31,12 @@ GROUPING = [
     # Its groups are those of a table that somebody else made.
     if name != "marginal-recoding"
 ]
-OTHERS = [name for name in TABLE_ANONYMIZERS.names() if isinstance(TABLE_ANONYMIZERS.make(name), Perturber)]
+# Methods that draw rows of nobody protect people or refuse them with their own reason: tests/methods/synthetic.
+OTHERS = [
+    name
+    for name in TABLE_ANONYMIZERS.names()
+    if isinstance(made := TABLE_ANONYMIZERS.make(name), Perturber) and not hasattr(made, "draws_all_columns")
+]
 
 
 def visits(seed: int, n_rows: int = 240, n_people: int = 60) -> pl.DataFrame:
@@ -154,7 +159,7 @@ def test_rows_by_the_people_of_their_class() -> None:
     assert count_classes(frame, ["zip"]).rows_by_size() == [(2, 3, 6)]
     told = measure_table.profile(tk.Table(frame, ["zip"], person="who"), frame.drop("who"), pl.Series(range(6)))
     assert told["class_sizes"] == {"before": {"1": 3, "2-3": 3}, "after": {"1": 3, "2-3": 3}}
-    assert [one["class"] for one in told["riskiest"]] == [1, 1, 1, 2, 2, 2]
+    assert [one["class"] for one in told["riskiest"]] == [1, 2]
 
 
 def test_a_report_counts_the_people_of_its_original() -> None:

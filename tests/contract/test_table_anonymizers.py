@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 import pytest
 from tests.releases import release_of
@@ -27,11 +29,16 @@ PEOPLE = pl.DataFrame(
 )
 # All but the one that needs a table of the user's for two columns: tests/methods/test_marginal_recoding.py tries it.
 RUNNABLE = [name for name in TABLE_ANONYMIZERS if name != "marginal-recoding"]
+# What may occur in a column without a hierarchy is declared to those who must not look.
+OPTIONS: dict[str, dict[str, Any]] = {name: {"domain": ("illness=flu|cold|none",)} for name in ("aim", "mst")}
+# Rows like these are given away by whatever is drawn from them: the audit has tests of its own.
+for name in ("aim", "copula", "mst", "sequential-trees"):
+    OPTIONS[name] = {**OPTIONS.get(name, {}), "hold_out": 0, "anyway": True}
 HIERARCHIES = {column: FromData().build(column, PEOPLE[column]) for column in QUASI_IDENTIFIERS}
 
 
 def release_by(name: str, seed: int = 1) -> Release:
-    method = TABLE_ANONYMIZERS.make(name)
+    method = TABLE_ANONYMIZERS.make(name, **OPTIONS.get(name, {}))
     is_changer = isinstance(method, Perturber)
     asked = [] if is_changer else [SAFETY.make("k-anonymity", k=3)]
     goal = Goal(asked, method=method, numeric=["age"], suppression=0.0 if is_changer else 0.1)

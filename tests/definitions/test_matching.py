@@ -16,7 +16,7 @@ from tests.definitions.test_attacks import meanings, threat_model
 from tests.definitions.test_history_utility import history
 from tests.definitions.test_table_utility import drawn as drawn_pair
 
-from tokumei.attacks.disclosure.known_people import Presence
+from tokumei.attacks.disclosure.population import Presence
 from tokumei.attacks.nearest_rows import IdRand
 from tokumei.attacks.registry import HISTORY_ATTACKS, TABLE_ATTACKS
 

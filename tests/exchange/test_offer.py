@@ -172,10 +172,6 @@ def test_a_level_connects_where_every_value_has_a_label(offer: Offer) -> None:
     assert by_value[0].coverage == pytest.approx(2 / 3)
 
 
-def test_a_hierarchy_of_ones_own_connects_at_the_level_that_fits(offer: Offer) -> None:
-    own = connections(
-        offer, "town", pl.Series("ort", ["P1", "P2", "R1"]), own_levels=[["p", "p", "r"], ["n", "n", "s"]]
-    )
-    assert [(each.own_level, each.connects) for each in own] == [(1, True), (1, True), (1, True)]
+def test_a_column_connects_to_an_attribute_of_the_offer_alone(offer: Offer) -> None:
     with pytest.raises(InputError, match="an attribute"):
         connections(offer, "x", pl.Series(["a"]))

@@ -48,7 +48,7 @@ def test_every_row_method_writes_a_release_its_rows_and_its_recipe(folder: Path,
     kind = TABLE_ANONYMIZERS.make(method)
     asked = [] if isinstance(kind, Perturber) else ["--k", "5", "--suppress", "0.05"]
     out, recipe, rows = (folder / f"{method}.{suffix}" for suffix in ("csv", "json", "rows.csv"))
-    publishes_rows = method not in ("marginals", "dp-counts")
+    publishes_rows = method not in ("marginals", "dp-counts") and not hasattr(kind, "draws_all_columns")
     wanted = ["--rows", rows] if publishes_rows else []
     files = ["--out", out, "--recipe", recipe, *wanted]
     code, result = tokumei(*command(folder), "--method", method, *asked, *files, "--seed", 7, "--reproducible")

@@ -25,18 +25,34 @@ IN_ORDER = "--in-order"
 
 def test_attack_table_runs_all_attacks_that_the_files_allow(files: list[object]) -> None:
     found = tokumei_json("attack", "table", *files, IN_ORDER)
-    assert set(found) == {"attacks", "deduced", "left_out", "rows", "released", "known", "seed", "seconds"}
+    assert set(found) == {
+        *("attacks", "deduced", "outcomes", "left_out", "rows", "released", "known", "looked_for", "seed", "seconds")
+    }
     assert set(found["attacks"]) == {
         *("record-linkage", "homogeneity", "background-knowledge", "downcoding", "refine"),
         *("distance-linkage", "inference", "linkability", "singling-out"),
     }
-    assert set(found["left_out"]) == {"membership", "presence", "intersection", "linked-rows", "minimality"}
+    assert set(found["left_out"]) == {
+        *("membership", "presence", "population-linkage", "intersection", "linked-rows", "minimality"),
+        "reconstruction",
+    }
     assert (found["left_out"]["presence"], found["left_out"]["intersection"]) == ("population", "earlier")
     assert (found["rows"], found["released"], found["known"]) == (4, 4, ["sex", "age"])
     linkage = found["attacks"]["record-linkage"]
     assert list(linkage) == ["certain", "success"]
     assert (linkage["certain"]["value"], linkage["success"]["inputs"]["expected"]) == (0, 1 / 2)
     assert found["attacks"]["homogeneity"]["certain"]["value"] == 1 / 2
+
+
+def test_attack_table_by_somebody_of_a_stated_kind(files: list[object]) -> None:
+    found = tokumei_json("attack", "table", "--threat", "employer", "--set", "people_share=1", *files, IN_ORDER)
+    assert (found["threat"]["who"], found["threat"]["people_share"]) == ("an employer who looks for their staff", 1)
+    assert "presence" in found["left_out"]
+    pair = tokumei_json("attack", "table", "record-linkage", *files, IN_ORDER, "--set", "aim=named", "--set", "named=2")
+    assert pair["threat"]["named"] == [2]
+    assert pair["outcomes"]["record-linkage"]["riskiest"] == [2]
+    for wrong, said in (("--set=named=0", "counted from 1"), ("--threat=spouse", "no threat named 'spouse'")):
+        assert said in tokumei("attack", "table", *files, IN_ORDER, wrong).stderr.replace("\n", " ")
 
 
 def test_attack_table_takes_rows_earlier_releases_a_population_and_a_control(
@@ -53,7 +69,7 @@ def test_attack_table_takes_rows_earlier_releases_a_population_and_a_control(
         *("--earlier", tmp_path / "first.csv", "--earlier-rows", tmp_path / "first-rows.csv"),
         *("--control", tmp_path / "others.csv"),
     )
-    assert set(found["left_out"]) == {"membership", "linked-rows", "minimality"}
+    assert set(found["left_out"]) == {"membership", "linked-rows", "minimality", "reconstruction"}
     linkage = found["attacks"]["record-linkage"]
     assert (linkage["certain"]["value"], linkage["certain"]["control"]) == (1, 1)
     assert found["attacks"]["homogeneity"]["success"]["control"] == 0

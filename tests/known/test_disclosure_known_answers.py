@@ -11,7 +11,8 @@ from tests.releases import release_of
 
 from tokumei.attacks.disclosure.downcoding import Downcoding
 from tokumei.attacks.disclosure.intersection import Intersection
-from tokumei.attacks.disclosure.known_people import Homogeneity, Presence, RecordLinkage
+from tokumei.attacks.disclosure.known_people import Homogeneity, RecordLinkage
+from tokumei.attacks.disclosure.population import Presence
 from tokumei.attacks.threat_model import Published, ThreatModel
 from tokumei.data.files.formats import read_frame
 from tokumei.data.table import Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -233,10 +233,7 @@ def test_recipe_that_says_nothing_of_ranges_made_tight_ones() -> None:
     assert tk.apply(old, frame, keep_order=True).frame.equals(tight.table)
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
-def test_report_tells_in_both_languages_what_tight_ranges_give_away(
-    language: Literal["en", "ja"], tmp_path: Path
-) -> None:
+def test_report_tells_in_both_languages_what_tight_ranges_give_away(tmp_path: Path) -> None:
     table = tk.Table(pl.DataFrame(TABLE).select("age", "city"), qi=["age", "city"])
     warnings = {
         "en": ("both ends of each are values of people in the group", 2),
@@ -244,10 +241,12 @@ def test_report_tells_in_both_languages_what_tight_ranges_give_away(
     }
     for ranges in ("grid", "tight"):
         made = tk.anonymize(table, k=4, method="mondrian", seed=1, ranges=ranges)
-        tk.report(made, tmp_path / f"{ranges}.html", language=language)
-        text, n = warnings[language]
-        # On the first page and on that of the law.
-        assert (tmp_path / f"{ranges}.html").read_text().count(text) == (n if ranges == "tight" else 0)
+        report = tk.report(made)
+        for language, (text, n) in warnings.items():
+            page = tmp_path / f"{ranges}-{language}.html"
+            report.document(language).write(page, ".html")
+            # On the first page and on that of the law.
+            assert page.read_text().count(text) == (n if ranges == "tight" else 0)
         assert ("Ranges of numbers are tight" in str(made.sections())) == (ranges == "tight")
         assert made.to_dict()["ranges"] == ranges
 

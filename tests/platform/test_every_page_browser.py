@@ -60,7 +60,10 @@ def pages(
         do_jobs()
     offer = host(alice, team, slug="people")
     past = move_to(make_contest(organizer, (team, alice), slug="past"), Phase.CLOSED)
-    bench = [f"/workbench/{piece.key}/{step}" for step in ("", "hierarchies", "risk", "protect", "see", "take-home")]
+    bench = [
+        f"/workbench/{piece.key}/{step}"
+        for step in ("", "hierarchies", "risk", "protect", "see", "others", "take-home")
+    ]
     return {
         "": ["/", "/login", "/sign-up", "/reset", "/contests/", "/exchange/", "/workbench/", "/account/api", "/nothing"]
         + [f"/help/{page}" for page in HELP],

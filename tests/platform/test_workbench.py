@@ -359,3 +359,21 @@ def test_release_with_its_report_is_made_within_the_limits_of_its_process(alice:
     work.refresh_from_db()
     assert (work.outcome, work.last_failure) == ("done", "")
     assert (piece.folder / "out" / "report.ja.html").is_file()
+
+
+def test_what_only_people_know_is_asked_in_both_languages_and_written_to_the_job(alice: User, log_in: LogIn) -> None:
+    piece, client = begin(alice), log_in(alice)
+    sent = {"reviewer": "the officer", "recipient": "a university", "environment": "contract", "most_gain": "2"}
+    answer = client.post(f"/workbench/{piece.key}/context", sent)
+    assert answer["Location"] == f"/workbench/{piece.key}/protect"
+    job = Job.read(piece.folder / "job.toml")
+    assert job.reviewer == "the officer"
+    assert job.context.stated() == {"recipient": "a university", "environment": "contract", "most_gain": 0.02}
+    # Shown again as it was sent, and asked in Japanese, too.
+    assert 'value="2.0"' in page(client, piece, "context")
+    shown = client.get(f"/workbench/{piece.key}/context", headers={"Accept-Language": "ja"}).content.decode()
+    assert "加工データを誰に提供しますか？" in shown and "未記入" in shown
+    wrong = client.post(f"/workbench/{piece.key}/context", {"review_on": "soon"})
+    assert "a day, as 2027-01-31" in wrong.content.decode()
+    client.post(f"/workbench/{piece.key}/context", {})
+    assert Job.read(piece.folder / "job.toml").context.stated() == {}

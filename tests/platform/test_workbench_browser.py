@@ -197,3 +197,27 @@ def test_way_of_a_table_needs_no_script(browser: Any, live_server: Any, alice: U
     page.click("button:has-text('Make the release')")
     page.wait_for_selector(".notice.success")
     context.close()
+
+
+@pytest.mark.parametrize(("language", "width"), [("en", 390), ("ja", 1280)])
+def test_release_of_others_is_attacked_in_the_browser(
+    visit: Any, worker: None, tmp_path: Path, language: str, width: int
+) -> None:
+    page = visit(language, width)
+    (tmp_path / "people.csv").write_bytes(PEOPLE)
+    page.set_input_files("#file", str(tmp_path / "people.csv"))
+    page.click(f"button:has-text('{WORDS[language]['begin']}')")
+    page.wait_for_url("**/workbench/*/")
+    settle(page)
+    page.click("nav.tabs a[href$=others]")
+    page.wait_for_selector("#id_release")
+    page.click("form[enctype] button")
+    page.wait_for_selector("#id_release_error")
+    page.set_input_files("#id_release", str(tmp_path / "people.csv"))
+    page.check("input[name=threat][value=prosecutor]")
+    page.click("form[enctype] button")
+    page.wait_for_selector("#verdict", timeout=120_000)
+    settle(page)
+    # The file itself, of which nobody is hidden.
+    assert "100" in page.inner_text("#verdict.error strong")
+    assert page.is_checked("input[name=threat][value=prosecutor]")

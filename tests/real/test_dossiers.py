@@ -34,10 +34,13 @@ def test_adult_goes_from_raw_file_to_dossier_by_three_commands(
     # With two salaries in every class, nobody's is told with certainty.
     assert certain == [0.0, 0.0]
     # The job names no such attack, and still it is measured what labels give away.
-    score, law = attacks["downcoding"]["singled-out"], dossier["legal"][2]["items"][0]
-    assert law["item"] == "singling out"
-    assert law["finding"] in ("met", "yours to judge")
+    score = attacks["downcoding"]["singled-out"]
+    law = next(one for page in dossier["frameworks"] for one in page["clauses"] if one["title"] == "Singling out")
+    # Nobody stated what an attack may gain, so that nothing is met by it.
+    assert (law["verdict"], law["outcome"]) == ("measured", None)
     for figure in (score["value"], *score["interval"], score["baseline"]):
-        assert f"{figure:.3g}" in law["evidence"]
-    assert {one["title"].partition(":")[0] for one in dossier["legal"]} == {"Japan", "European Union", "United States"}
-    assert {f"report{end}" for end in (".html", ".ja.html", ".md", ".ja.md")} <= {one.name for one in out.iterdir()}
+        assert f"{100 * figure:.3g}" in law["evidence"]
+    assert len(dossier["frameworks"]) == 11
+    assert {f"{name}{end}" for name in ("report", "public") for end in (".html", ".ja.html", ".md", ".ja.md")} <= {
+        one.name for one in out.iterdir()
+    }

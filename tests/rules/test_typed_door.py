@@ -20,6 +20,7 @@ import tokumei as tk
 from tokumei.attacks.history.attackers import HistoryThreat
 from tokumei.attacks.history.generalized import GENERALIZED_ATTACKS
 from tokumei.attacks.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS
+from tokumei.attacks.table_threats import TableThreat
 from tokumei.core.registry import Registry, part_options
 from tokumei.measures.registry import HISTORY_UTILITIES, TABLE_UTILITIES
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
@@ -36,6 +37,7 @@ reveal_type(tk.anonymize(table, k=5))
 reveal_type(tk.anonymize({"age": [1, 2]}, ["age"], k=2, method="mondrian", ranges="tight"))
 reveal_type(tk.anonymize(history, method="pseudonyms", lifetime=1))
 reveal_type(tk.attack(table, tk.anonymize(table, k=2), "downcoding", complete=True))
+reveal_type(tk.attack(table, tk.anonymize(table, k=2), threat="employer", numbers_off=0.2))
 reveal_type(tk.attack(history, tk.anonymize(history, method="pseudonyms"), "s1"))
 reveal_type(tk.attack(history, threat="neighbor", share=0.5))
 reveal_type(tk.measure(table, in_order=True))
@@ -45,7 +47,7 @@ reveal_type(tk.knowledge(history, unicity=True, points=3))
 reveal_type(tk.audit(table, k=2, l_diversity={"ill": "2:entropy"}))
 """
 REVEALED = [
-    *("TableRelease", "TableRelease", "HistoryRelease", "TableAttack", "Guesses", "ThreatReport"),
+    *("TableRelease", "TableRelease", "HistoryRelease", "TableAttack", "TableAttack", "Guesses", "ThreatReport"),
     *("TableUse", "HistoryUse", "Hardened", "Unicity", "TableAudit"),
 ]
 WRONG = [
@@ -138,7 +140,7 @@ def built_in(registry: Registry[Any]) -> list[type]:
 OPTIONS: dict[str, tuple[list[type], tuple[Callable[..., Any], int], set[str]]] = {
     "TableMethodOptions": (built_in(TABLE_ANONYMIZERS), (tk.anonymize, 0), {"k"}),
     "HistoryMethodOptions": (built_in(HISTORY_ANONYMIZERS), (tk.anonymize, 1), {"hierarchy"}),
-    "TableAttackOptions": (built_in(DISCLOSURE_ATTACKS), (tk.attack, 0), {"sensitive"}),
+    "TableAttackOptions": ([*built_in(DISCLOSURE_ATTACKS), TableThreat], (tk.attack, 0), {"sensitive"}),
     "HistoryAttackOptions": ([*built_in(HISTORY_ATTACKS), *GENERALIZED_ATTACKS.values()], (tk.attack, 1), set()),
     "ThreatOptions": ([HistoryThreat], (tk.attack, 2), set()),
     "TableMeasureOptions": (built_in(TABLE_UTILITIES), (tk.measure, 0), {"hierarchies", "numeric"}),

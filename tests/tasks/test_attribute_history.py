@@ -10,7 +10,9 @@ from tests.journey.commands import tokumei_here
 
 import tokumei as tk
 from tokumei.core.errors import InputError
+from tokumei.core.result import Sentence
 from tokumei.data.made_retail import make_retail
+from tokumei.tasks.attribute_history import ABOVE_BOUND
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +37,18 @@ def test_threat_and_its_changes_are_taken(shop: tk.History) -> None:
     # Of the earlier half of the months alone: no purchase is in both, and pseudonyms are linked by habits.
     broker = tk.attack(shop, release, "attribution", threat="data-broker", draws=1)
     assert broker.scores["rows"].value < 0.9
+
+
+def test_who_knows_habits_is_above_a_bound_that_is_not_about_them() -> None:
+    # Eight customers of four groups at most, each of whom buys one thing of their own every day.
+    rows = [(f"c{who}", f"2017-01-{1 + day:02}", f"i{who}", 1.0, 1) for who in range(8) for day in range(20)]
+    columns = ["customer", "date", "item", "price", "quantity"]
+    own = tk.History(pl.DataFrame(rows, schema=columns, orient="row"))
+    release = tk.anonymize(own, method="permute-groups", bound=0.25, seed=1)
+    done = tk.attack(own, release, "attribution", draws=1)
+    assert done.to_dict()["attribution_bound"] == 0.125
+    assert done.scores["rows"].value > 0.3
+    assert done.sections()[-1] == Sentence(ABOVE_BOUND)
 
 
 def test_release_that_moved_purchases_leads_back_to_them_and_a_file_of_it_needs_rows(

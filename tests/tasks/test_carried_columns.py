@@ -110,3 +110,30 @@ def test_carried_columns_move_with_their_purchase() -> None:
         assert kept["item"].str.ends_with(kept["note"]).all()
         moved |= released.frame["note"].to_list() != frame["note"].to_list()
     assert moved
+
+
+def test_column_that_tells_whose_a_dealt_purchase_is_is_refused() -> None:
+    # Two customers share each shop, and each day is one of all four.
+    rows = [
+        (f"c{who}", f"{1 + who // 2}", f"2017-01-{1 + visit:02}", f"i{who + visit}", 1.0, 1, visit % 2)
+        for who in range(4)
+        for visit in range(10)
+    ]
+    columns = ["member", "shop", "when", "goods", "price", "quantity", "even"]
+    frame = pl.DataFrame(rows, schema=columns, orient="row")
+
+    def made(carry: str, *, carry_anyway: bool = False) -> pl.DataFrame:
+        history = tk.History(frame, customer="member", date="when", item="goods", carry=carry)
+        released: pl.DataFrame = tk.anonymize(
+            history, method="permute-groups", bound=0.25, seed=1, carry_anyway=carry_anyway
+        ).frame
+        return released
+
+    # Of the other nineteen rows of its shop nine are the buyer's; of the even days as many of each.
+    with pytest.raises(InputError, match=r"'shop', expected a column .* gives 47% .* guessing 25%"):
+        made("shop")
+    assert "shop" in made("shop", carry_anyway=True).columns
+    assert "even" in made("even").columns
+    # Rows of pseudonyms that stay with their customers are nobody else's.
+    history = tk.History(frame, customer="member", date="when", item="goods", carry="shop")
+    assert "shop" in tk.anonymize(history, method="pseudonyms", seed=1).frame.columns

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,8 @@ from tokumei.core.text import Text
 from tokumei.data.files.keys import PrivateKey, fingerprint, read_public, write_keys
 from tokumei.measures.registry import TABLE_UTILITIES
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
-from tokumei.reports.dossier_pages import RISKS, table_document
-from tokumei.reports.history_dossier import add_attacks, add_use, new_document
+from tokumei.reports.dossier_pages import RISKS
+from tokumei.reports.evidence_pages import add_attacks, add_use, new_document
 from tokumei.reports.japanese import OF_DOSSIERS, Words
 from tokumei.reports.needs import absent_in_words
 from tokumei.tasks.measure_history import HistoryUse
@@ -49,6 +50,10 @@ least = 3
 """
 
 
+def clauses(dossier: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    return list(next(one["clauses"] for one in dossier["frameworks"] if one["name"] == name))
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("dossier")
@@ -58,32 +63,56 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_report_says_six_sentences_first_and_names_every_part(folder: Path) -> None:
+def test_threat_of_a_job_may_be_a_preset_who_makes_all_attacks_that_they_can(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text(PEOPLE)
+    asked = 'name = "our staff"\npreset = "prosecutor"\n'
+    job = JOB.replace('name = "neighbor"\nattacks = ["record-linkage"]\n', asked)
+    attacks = tk.run(tk.Job.of(job, folder=tmp_path), tmp_path / "out").results["attacks"]
+    made = {one["attack"] for one in attacks if one["threat"] == "our staff"}
+    assert {"record-linkage", "distance-linkage", "homogeneity", "inference"} <= made
+    assert not made & {"membership", "presence"}
+    with pytest.raises(InputError, match=r"preset.*journalist"):
+        tk.Job.of(job.replace("prosecutor", "journalist"), folder=tmp_path)
+
+
+def test_first_page_decides_with_reasons_and_every_part_follows(folder: Path) -> None:
     text = (folder / "out" / "report.md").read_text(encoding="utf-8")
     first = text.split("## ")[1].strip().split("\n\n")
-    assert first[0] == "For the person who decides"
-    assert len(first) == 7
-    assert first[2].startswith("Counted: k = 6. ")
-    assert re.match(
-        r"Attacked: by downcoding, .+ 95 % interval .+ Criterion against singling out: .+\.|Attacked: whether", first[3]
-    )
+    assert first[0] in ("Release.", "Release under these conditions.", "Do not release.")
+    assert first[1] == "people: 24 of 24 rows, for not stated, to be used for not stated; environment: not stated."
+    assert [line[:3] for line in first[2].splitlines()] == ["1. ", "2. ", "3. "]
+    assert first[3].startswith("The strongest attack: neighbor finds the record of 33.3 of 100 people (record-linkage)")
+    assert first[4] == "Who attacks, and what they know: neighbor (sex, age)."
+    assert first[5] == "Nobody who is named answers for the release, until further notice; next review: not stated."
     for part in (
+        "Conditions" if first[0].startswith("Release under") else "Risk, use",
         "What was done",
         "recounted",
         "Who is at risk",
         "attacks",
         "use is left",
         "left out",
+        "ISO/IEC 27559",
         "Japan",
         "HIPAA",
     ):
         assert part in text
-    assert "<svg" in (folder / "out" / "report.html").read_text(encoding="utf-8")
+    assert (folder / "out" / "report.html").read_text(encoding="utf-8").count("<svg") > 3
+
+
+@pytest.mark.parametrize(("name", "mark"), [("report", "Internal document"), ("public", "Public document")])
+def test_each_document_says_which_it_is_above_and_on_every_sheet(folder: Path, name: str, mark: str) -> None:
+    page = (folder / "out" / f"{name}.html").read_text(encoding="utf-8")
+    assert f'<p class="mark">{mark}' in page
+    assert re.search(rf'@page {{ @top-center {{ content: "{mark}', page)
+    assert f"*{mark}" in (folder / "out" / f"{name}.md").read_text(encoding="utf-8")
+    word = {"report": "内部文書", "public": "公開文書"}[name]
+    assert word in (folder / "out" / f"{name}.ja.html").read_text(encoding="utf-8")
 
 
 def test_report_in_japanese_has_no_sentence_left_in_english(folder: Path) -> None:
     text = (folder / "out" / "report.ja.md").read_text(encoding="utf-8")
-    assert "判断する方へ" in text
+    assert re.search("## (提供できます|次の条件で提供できます|提供しないでください)。", text)
     assert "レコード照合: 確実に分かる割合" in text
     words = dict(OF_DOSSIERS)
     cells = {cell for line in text.splitlines() for cell in re.split(r" \| |^\| | \|$|^#+ ", line)}
@@ -109,15 +138,15 @@ def test_every_run_measures_what_labels_give_away_and_says_so_in_both_languages(
         assert done.results["attacks"][0]["scores"]["singled-out"]["value"] == score["value"]
         # The attacker knows the method, as its recipe is no secret: tight ranges give their ends away.
         assert (attack["scores"]["cells-certain"]["value"] > 0) == (ranges == "tight")
-        told[ranges] = [one["finding"] for one in dossier["legal"][2]["items"] if one["item"] == "singling out"]
+        told[ranges] = [one["verdict"] for one in clauses(dossier, "gdpr") if one["title"] == "Singling out"]
         pages = [(tmp_path / ranges / name).read_text(encoding="utf-8") for name in ("report.md", "report.ja.md")]
         low, high = score["interval"]
         for figure in (score["value"], low, high, score["baseline"]):
-            assert all(f"{figure:.1%}" in page for page in pages)
+            assert all(f"{100 * figure:.3g}" in page for page in pages)
         assert "anybody, who has the release alone" in pages[0]
         assert "誰でも（加工データだけを持つ）" in pages[1]
-    # What was measured stands before the warning of tight ranges, which is yours to judge.
-    assert told["tight"] == ["not met", "yours to judge"]
+    # What was measured stands before the warning of tight ranges.
+    assert told["tight"] == ["measured", "not measured"]
 
 
 def test_release_without_ranges_says_that_singling_out_was_not_measured(folder: Path) -> None:
@@ -128,8 +157,9 @@ def test_release_without_ranges_says_that_singling_out_was_not_measured(folder: 
         "[requirements]\nk = 3\n"
     )
     tk.run(tk.Job.of(text, folder=folder), folder / "colors")
-    law = json.loads((folder / "colors" / "dossier.json").read_text(encoding="utf-8"))["legal"][2]["items"][0]
-    assert (law["item"], law["finding"]) == ("singling out", "not measured")
+    dossier = json.loads((folder / "colors" / "dossier.json").read_text(encoding="utf-8"))
+    law = clauses(dossier, "gdpr")[0]
+    assert (law["title"], law["verdict"]) == ("Singling out", "not measured")
     page = (folder / "colors" / "report.ja.md").read_text(encoding="utf-8")
     assert "攻撃が試す範囲の端が、加工データのラベルにありません" in page
 
@@ -179,11 +209,8 @@ def test_reports_say_which_values_of_people_a_method_writes(
     (tmp_path / "job.toml").write_text(asked)
     tk.run(tk.Job.read(tmp_path / "job.toml"), tmp_path / "out")
     dossier = json.loads((tmp_path / "out" / "dossier.json").read_text())
-    (europe,) = (page for page in dossier["legal"] if "WP216" in page["title"])
-    items = [one for one in europe["items"] if one["asks"] == "singling out"]
-    # What was measured comes first.
-    assert "{attack}" in items[0]["said"] or "not measured" in items[0]["said"]
-    assert english in items[-1]["said"] and items[-1]["finding"] == "yours to judge"
+    items = [one for one in clauses(dossier, "gdpr") if one["title"] == "Singling out"]
+    assert english in items[-1]["said"] and items[-1]["asks"] == "values of people that the method writes"
     for name, said in (("report.md", english), ("report.ja.md", japanese)):
         assert said in (tmp_path / "out" / name).read_text(encoding="utf-8")
 
@@ -229,11 +256,10 @@ def test_history_has_a_report_with_law_in_both_languages_and_keeps_what_leads_ba
     assert not (tmp_path / "out" / "release.csv").exists()
     dossier = json.loads((tmp_path / "out" / "dossier.json").read_text(encoding="utf-8"))
     assert [one["by"] for one in dossier["results"]["prepared"]] == ["round", "shift-dates"]
-    found = {one["article"]: one["finding"] for one in dossier["legal"][0]["items"]}
+    found = {one["number"]: one["verdict"] for one in clauses(dossier, "appi")}
     # Pseudonyms drawn at random link until the table that leads back is destroyed.
-    assert found["規則第34条第3号"] == "yours to judge"
+    assert found["規則第34条第3号"] == "open"
     english = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
-    assert len(english.split("## ")[1].strip().split("\n\n")) == 6
     assert "shift-dates" in english
     assert "人ごとの日付のずらし" in (tmp_path / "out" / "report.ja.html").read_text(encoding="utf-8")
     assert verify_dossier(tmp_path / "out" / "dossier.json").holds
@@ -246,7 +272,26 @@ def test_untouched_dossier_is_computed_again_to_the_same(folder: Path) -> None:
     assert dict(found.files)["release.csv"] == "same"
 
 
-@pytest.mark.parametrize("what", ["release.csv", "number"])
+def test_figure_of_every_clause_is_computed_again_by_its_command(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dossier = json.loads((folder / "out" / "dossier.json").read_text(encoding="utf-8"))
+    every = [one for page in dossier["frameworks"] for one in page["clauses"]]
+    assert len(every) > 70
+    for one in every:
+        command = f"tokumei verify dossier.json --clause {one['id']}"
+        assert one["command"] == (command if one["figure"] else None)
+    # All figures are compared; the command shows one.
+    risk = next(one for one in every if one["asks"] == "the highest risk of a class")
+    code, found = tokumei_here(capsys, "verify", folder / "out" / "dossier.json", "--clause", risk["id"])
+    assert code == 0
+    assert found["clause"]["now"] == found["clause"]["figure"] == risk["figure"]
+    # The smallest class has six rows.
+    assert risk["figure"]["value"] == pytest.approx(1 / 6)
+    assert tokumei_here(capsys, "verify", folder / "out" / "dossier.json", "--clause", "iso-27559/99")[0] == 2
+
+
+@pytest.mark.parametrize("what", ["release.csv", "number", "clause"])
 def test_changed_release_or_number_is_named(folder: Path, what: str, capsys: pytest.CaptureFixture[str]) -> None:
     dossier = folder / "out" / "dossier.json"
     kept = {one: one.read_text(encoding="utf-8") for one in (dossier, folder / "out" / "release.csv")}
@@ -255,11 +300,18 @@ def test_changed_release_or_number_is_named(folder: Path, what: str, capsys: pyt
             found = json.loads(kept[dossier])
             found["results"]["k"] = 99
             dossier.write_text(json.dumps(found))
+        elif what == "clause":
+            found = json.loads(kept[dossier])
+            figures = [one["figure"] for page in found["frameworks"] for one in page["clauses"] if one["figure"]]
+            figures[0]["value"] = 0.001
+            dossier.write_text(json.dumps(found))
         else:
             (folder / "out" / what).write_text("sex\nf\n")
         code, said = tokumei_here(capsys, "verify", dossier)
         assert (code, said["holds"]) == (1, False)
-        assert said["files"]["release.csv"] == "differs" or any("k: 99" in one for one in said["differences"])
+        assert said["files"]["release.csv"] == "differs" or any(
+            "k: 99" in one or "0.001" in one for one in said["differences"]
+        )
     finally:
         for file, text in kept.items():
             file.write_text(text, encoding="utf-8")
@@ -335,7 +387,7 @@ def test_report_command_on_tables_writes_by_suffix(
     )
     assert code == 0
     assert found["results"]["after"]["k"] >= 3
-    assert "判断する方へ" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "内部文書" in (tmp_path / "r.html").read_text(encoding="utf-8")
     assert tokumei_here(capsys, *given, "--k", "25", "--out", tmp_path / "r.md")[0] == 1
     asked = ["--l-diversity", "illness=1", "--t-closeness", "illness=1:equal", "--preset", "cheo-trusted-recipient"]
     code, found = tokumei_here(capsys, *given, "--sensitive", "illness", *asked, "--out", tmp_path / "s.html")
@@ -374,16 +426,3 @@ def test_report_has_the_risk_of_a_survey_before_and_after(tmp_path: Path) -> Non
         ("report.ja.md", "特定されると見込まれる世帯数"),
     ):
         assert said in (tmp_path / "out" / name).read_text(encoding="utf-8")
-
-
-def test_first_page_names_the_attack_that_finds_most_beyond_guessing(folder: Path) -> None:
-    dossier = json.loads((folder / "out" / "dossier.json").read_text(encoding="utf-8"))
-    attack = next(one for one in dossier["results"]["attacks"] if "success" in one["scores"])
-
-    def finding(name: str, value: float, blind: float) -> dict[str, Any]:
-        score = attack["scores"]["success"] | {"value": value, "baseline": blind}
-        return {**attack, "attack": name, "scores": {"success": score}}
-
-    dossier["results"]["attacks"] = [finding("homogeneity", 0.938, 0.938), finding("record-linkage", 0.401, 0.254)]
-    page = table_document(dossier).to_markdown()
-    assert "attack that was tried (record-linkage, by neighbor) is right for 40.1% of people" in page

@@ -245,6 +245,31 @@ def test_a_history_in_pieces_is_the_one_in_one_piece(tmp_path: Path, monkeypatch
     check_engine(some * 3, "duckdb", tmp_path)
 
 
+def check_risky_lives(rows: list[Any], engine: str, folder: Path) -> None:
+    """Hold lives that were halved by what steps had made of the rows against those in memory."""
+    frame, out = history_of(rows), folder / "A.parquet"
+    frame.write_parquet(folder / "T.parquet")
+    named = {"method": "pseudonyms", "lifetime": 3, "risk_limit": 0.6, "known": 0.5}
+    for steps in ([named], [DELETE, PERTURB, named]):
+        here = tk.anonymize(tk.History(frame), pipeline={"step": steps}, seed=SEED).release
+        how: dict[str, Any] = {"engine": engine, "reading": AS_IT_IS, "seed": SEED, "out": out}
+        write_history_on_engine(folder / "T.parquet", pipeline_of({"step": steps}), {"out": out}, **how)
+        written = pl.read_parquet(out)
+        assert written.rows() == here.frame.select(written.columns).rows()
+
+
+@MANY
+@given(ROWS)
+def test_duckdb_halves_risky_lives_as_memory_does(tmp_path: Path, rows: list[Any]) -> None:
+    check_risky_lives(rows, "duckdb", tmp_path)
+
+
+@FEW
+@given(ROWS)
+def test_postgres_halves_risky_lives_as_memory_does(postgres_engine: str, tmp_path: Path, rows: list[Any]) -> None:
+    check_risky_lives(rows, postgres_engine, tmp_path)
+
+
 @pytest.mark.parametrize("step", [{"method": "exchange-pseudonyms"}, {"method": "km-anonymity"}])
 def test_a_method_that_needs_rows_in_memory_is_refused_by_name(tmp_path: Path, step: dict[str, Any]) -> None:
     history_of([("a", DAYS[0], "22a", 1.0, 1)]).write_parquet(tmp_path / "T.parquet")

@@ -9,6 +9,7 @@ import pytest
 
 import tokumei as tk
 from tokumei.core.errors import InputError
+from tokumei.data.context import QUESTIONS
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.tasks import run_steps
 from tokumei.tasks.inspect_table import inspect
@@ -245,3 +246,41 @@ def test_history_job_compares_methods_and_keeps_the_one_that_hides_most(tmp_path
     found = [one["found"] for one in done.results["methods"]]
     assert done.results["attacks"][0]["scores"]["found"]["value"] == min(found)
     assert (tmp_path / "out" / "published.csv").exists()
+
+
+def test_context_is_read_and_what_is_left_out_is_not_stated(folder: Path) -> None:
+    text = (
+        JOB + '[context]\nrecipient = "the board"\nenvironment = "enclave"\nreview_on = 2027-01-31\nmost_gain = 0.05\n'
+    )
+    job = tk.Job.of(text, folder=folder)
+    told = {"recipient": "the board", "environment": "enclave", "review_on": "2027-01-31", "most_gain": 0.05}
+    assert job.context.stated() == told
+    assert tk.Job.of(JOB, folder=folder).context.stated() == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ('environment = "cellar"', "one of public, contract, enclave"),
+        ('review_on = "next year"', "a day, as 2027-01-31"),
+        ("review_on = 2027-01-31T10:00:00", "a day, as 2027-01-31"),
+        ("most_gain = 2", "a share from 0 to 1"),
+        ('recipient = " "', "text that is not empty"),
+        ("harm = 3", "one of low, moderate, high, severe"),
+        ('recipents = "x"', "'recipient'"),
+    ],
+)
+def test_slip_in_the_context_is_told_by_line(folder: Path, line: str, expected: str) -> None:
+    text = f"{JOB}[context]\n{line}\n"
+    with pytest.raises(InputError) as caught:
+        tk.Job.of(text, folder=folder)
+    (fault,) = caught.value.faults
+    assert (fault.line, expected in fault.wanted) == (len(text.splitlines()), True), fault
+
+
+def test_template_asks_every_question_and_its_examples_are_answers(folder: Path) -> None:
+    lines = table_template(inspect(folder / "people.csv"), folder / "people.csv", AS_IT_IS, beside=folder).splitlines()
+    at = lines.index("[context]")
+    asked = [line.removeprefix("# ") for line in lines[at + 1 : at + 1 + len(QUESTIONS)]]
+    job = tk.Job.of("\n".join([*lines[: at + 1], *asked, *lines[at + 1 + len(QUESTIONS) :]]), folder=folder)
+    assert job.context.stated().keys() == QUESTIONS.keys()

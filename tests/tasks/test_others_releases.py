@@ -280,3 +280,52 @@ def test_reference_out_of_a_project_reads_no_file(tmp_path: Path) -> None:
     definition = DEFINITION.replace("hierarchies/age.csv", "../../secret.csv")
     found = read_arx_project(write_project(tmp_path / "a.deid", members() | {"input/definition.xml": definition}))
     assert "age" not in found.hierarchies
+
+
+@pytest.mark.thorough
+def test_pair_in_python_is_reported_on_as_at_the_shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "in.csv").write_text(ORIGINAL)
+    head, ages = "age,zip,sex,illness\n", '"[20, 24["'
+    texts = {
+        "arx": head + "".join(f"{ages},{code[:2]}***,{sex},{ill}\n" for _, code, sex, ill in ROWS),
+        "sdc": head + "".join(f"{age + 0.4},{code},{sex},{ill}\n" for age, code, sex, ill in ROWS),
+        "sdv": head + "".join(f"{24 - n % 4},13053,f,{ILLNESSES[n % 3]}\n" for n in range(30)),
+    }
+    for name, text in texts.items():
+        ways = {} if name == "sdv" else {"in_order": True}
+        (tmp_path / f"{name}.csv").write_text(text)
+        files = (str(tmp_path / "in.csv"), str(tmp_path / f"{name}.csv"))
+        done = tk.report(*files, tmp_path / f"{name}.md", qi=["age", "zip", "sex"], sensitive=["illness"], k=2, **ways)  # type: ignore[call-overload]
+        pair = ("--original", files[0], "--release", files[1], *QI, "--k", 2, *(["--in-order"] if ways else []))
+        code, found = _run(capsys, "report", *pair, "--out", tmp_path / f"{name}.shell.md")
+        assert code == (0 if done.dossier["holds"] else 1)
+        ours = json.loads(json.dumps(done.dossier["results"]["attacks"], default=str))
+        assert ours == found["results"]["attacks"]
+        assert (tmp_path / f"{name}.md").read_text() == (tmp_path / f"{name}.shell.md").read_text()
+        # The three criteria and linkage by distance are tried unasked.
+        made = {one["attack"] for one in ours}
+        assert {"singling-out", "linkability", "inference"} <= made
+        assert ("distance-linkage" in made) == bool(ways)
+        assert "control" in done.dossier["results"]["left_out"]["membership"]
+
+
+def test_report_on_a_pair_names_who_attacks_and_writes_numbers(tmp_path: Path) -> None:
+    frame = pl.DataFrame(ROWS, schema=["age", "zip", "sex", "illness"], orient="row")
+    people = tk.Table(frame, qi=["age", "zip", "sex"], sensitive=["illness"])
+    done = tk.report(people, frame, tmp_path / "r.json", in_order=True, threat="prosecutor", language="ja")
+    told = json.loads((tmp_path / "r.json").read_text())["results"]
+    assert told["threat"]["aim"] == "riskiest"
+    assert {one["threat"] for one in told["attacks"]} <= {"a prosecutor who knows that somebody is in it", "anybody"}
+    linked = next(one for one in done.dossier["results"]["attacks"] if one["attack"] == "record-linkage")
+    # Three rows say the same of everybody.
+    assert linked["outcome"]["highest"] == pytest.approx(1 / 3)
+    with pytest.raises(InputError, match="a release of rows of people"):
+        tk.report(people)  # type: ignore[call-overload]
+
+
+def test_membership_is_tried_unasked_where_400_people_are_outside() -> None:
+    frame = pl.DataFrame({"age": [20 + n % 60 for n in range(60)], "zip": [n % 7 for n in range(60)]})
+    others = pl.DataFrame({"age": [20 + n % 57 for n in range(400)], "zip": [n % 5 for n in range(400)]})
+    found = tk.report(tk.Table(frame, qi=["age", "zip"]), frame, control=others).dossier["results"]
+    assert "membership" in {one["attack"] for one in found["attacks"]}
+    assert {one["attack"]: one for one in found["attacks"]}["singling-out"]["outcome"]["control"] is not None

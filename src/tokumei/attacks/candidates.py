@@ -120,7 +120,7 @@ class CandidateRecords:
     def _read(cls, threat_model: ThreatModel, frame: pl.DataFrame, name: str) -> CandidateRecords:
         columns, sets = [], []
         for column in threat_model.known_columns:
-            codes, leaf_sets = threat_model.vocabulary(column).read(column_of(frame, column, name), file=name)
+            codes, leaf_sets = threat_model.read_labels(column, column_of(frame, column, name), name)
             columns.append(codes)
             sets.append(leaf_sets)
         return cls.of_labels(columns, sets, frame.height)
@@ -328,7 +328,10 @@ def target_people(threat_model: ThreatModel, seed: int, targets: Ints | None = N
     known = threat_model.known_cells
     if known is None:
         known = threat_model.known_mask(threat_model.original.n_rows, "original", seed)
-    return People.of(threat_model, threat_model.original.frame, threat_model.original.name, known, targets)
+    original = threat_model.original
+    return People.of(
+        threat_model, threat_model.as_known(original.frame, "original", seed), original.name, known, targets
+    )
 
 
 def control_people(threat_model: ThreatModel, seed: int) -> People | None:
@@ -336,7 +339,7 @@ def control_people(threat_model: ThreatModel, seed: int) -> People | None:
     if threat_model.control is None or not threat_model.control.height:
         return None
     known = threat_model.known_mask(threat_model.control.height, "control", seed)
-    return People.of(threat_model, threat_model.control, "control", known)
+    return People.of(threat_model, threat_model.as_known(threat_model.control, "control", seed), "control", known)
 
 
 def own_records(published: Published, targets: Ints, n_people: int) -> tuple[Ints, Ints]:
@@ -434,6 +437,24 @@ def share_score(
         risk_interval=reach,
         inputs={"people": n_people, **(inputs or {})},
     )
+
+
+N_RISKIEST = 10
+
+
+def riskiest_of(rows: Ints, chances: Floats) -> dict[str, Any]:
+    """Return the highest chance that one of these rows is found, how many have it, and the rows most surely found.
+
+    Rows of the original count from 1, since this goes to files.
+
+    Example: of the rows 0, 3 and 7 with the chances 1/2, 0 and 1 the highest is 1, one row has it, and rows 8 and 1 are
+    the riskiest.
+    """
+    highest = float(chances.max(initial=0.0))
+    order = np.argsort(-chances, kind="stable")[:N_RISKIEST]
+    n_highest = int((chances >= highest - 1e-9).sum()) if highest else 0
+    found = [int(rows[at]) + 1 for at in order if chances[at] > 0]
+    return {"highest": highest, "at_highest": n_highest, "riskiest": found}
 
 
 def share_of(flags: Bools) -> float:

@@ -36,7 +36,8 @@ class PublicKnowledge:
     release: the released table; its quasi-identifiers are attacked.
     hierarchies: the public ones, by column. numeric: columns of numbers; those whose labels are all numbers or ranges
     if None. method: how the release was made, as far as that is public.
-    truth: the people and whose each row is, for the judge alone; None where nobody can judge.
+    truth: the people and whose each row is, for the judge alone; None where nobody can judge. control: people who are
+    not in the release, for the judge as well.
     """
 
     release: Table
@@ -44,6 +45,7 @@ class PublicKnowledge:
     numeric: Sequence[str] | None = None
     method: KnownMethod = field(default_factory=KnownMethod)
     truth: ThreatModel | None = None
+    control: pl.DataFrame | None = None
 
     def __post_init__(self) -> None:
         if not self.release.n_rows:
@@ -58,9 +60,11 @@ class PublicKnowledge:
         columns = [name for name in table.quasi_identifiers if name in original.frame.columns]
         numeric = [name for name in columns if name in threat_model.numeric or original.frame.schema[name].is_numeric()]
         # The judge knows all that was released, however little the people do who attack otherwise.
-        judge = replace(threat_model, known=columns, known_share=1.0, known_cells=None, earlier=(), control=None)
+        everything: dict[str, Any] = {"known_share": 1.0, "known_cells": None, "numbers_off": 0.0, "codes_wrong": 0.0}
+        judge = replace(threat_model, known=columns, aimed_at=None, earlier=(), control=None, **everything)
         public = cls(Table(table.frame, columns, name=table.name), threat_model.hierarchies, numeric)
-        return threat_model.once("public", lambda: replace(public, method=threat_model.method, truth=judge))
+        public = replace(public, method=threat_model.method, control=threat_model.control)
+        return threat_model.once("public", lambda: replace(public, truth=judge))
 
     @property
     def columns(self) -> list[str]:
@@ -157,12 +161,14 @@ class Deductions:
 
     claims: a row each, see `CLAIM_COLUMNS`; `is_true` is missing where no original was there to judge by.
     rows: for each released row, counted from 1, what its labels leave open, and what the claims remove of that.
+    candidates: rows of people that the attacker takes for likely, the surest first; None of attacks that guess none.
     """
 
     scores: Mapping[str, Score]
     claims: pl.DataFrame
     rows: pl.DataFrame
     facts: Mapping[str, Any] = field(default_factory=dict)
+    candidates: pl.DataFrame | None = None
 
 
 # row: the first released row of the class, counted from 1; rows: how many rows the class has; kind: the reasoning;

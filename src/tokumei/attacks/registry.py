@@ -57,7 +57,7 @@ class DisclosureAttack(Protocol):
     """Measures how much a released table gives away to somebody who knows people; its fields are its options."""
 
     needs: ClassVar[tuple[str, ...]]
-    """What a scene must have besides the original and the release: sensitive, earlier, population, control.
+    """What a scene must have besides the original and the release: sensitive, earlier, population, control, counts.
 
     An attack with `asks_whose` = False needs not be told whose record each is, so that records may be nobody's.
     """
@@ -127,15 +127,20 @@ DISCLOSURE_ATTACKS: Registry[DisclosureAttack] = Registry(
     {
         "downcoding": ["downcoding"],
         "intersection": ["intersection"],
-        "known_people": ["background-knowledge", "homogeneity", "presence", "record-linkage"],
+        "known_people": ["background-knowledge", "homogeneity", "record-linkage"],
         "linked_rows": ["linked-rows"],
         "membership": ["membership"],
         "minimality": ["minimality"],
         "nearest_records": ["distance-linkage", "inference", "linkability"],
+        "population": ["population-linkage", "presence"],
+        "reconstruction": ["reconstruction"],
         "refine": ["refine"],
         "singling_out": ["singling-out"],
     },
 )
+
+# In the place of an attack's name.
+ALL = "all"
 
 
 def attack_title(attack: str, sensitive: str | None) -> str:
@@ -160,15 +165,17 @@ NO_RANGES = "no label of the release is a range, whose ends the attack tries"
 NOTHING_TO_FIND = "nothing to find"
 
 
-def judge_scores(scores: Mapping[str, Mapping[str, Any]]) -> str:
+def judge_scores(scores: Mapping[str, Mapping[str, Any]], margin: float = MARGIN) -> str:
     """Judge one attack by its scores, as `Score.as_dict` writes them: the worst finding of those that decide.
+
+    margin: how much more than chance an attack may find.
 
     >>> judge_scores({"certain": {"value": 0.0, "interval": (0.0, 0.01)}})
     'met'
     >>> judge_scores({"success": {"value": 0.45, "interval": (0.43, 0.47), "baseline": 0.28}})
     'not met'
     """
-    found = [_judge_score(name, score) for name, score in scores.items() if name in DECIDING]
+    found = [_judge_score(name, score, margin) for name, score in scores.items() if name in DECIDING]
     measured = [one for one in found if one != NOT_MEASURED]
     return next((one for one in (NOT_MET, JUDGE, MET) if one in measured), NOT_MEASURED)
 
@@ -187,7 +194,7 @@ def chance_of(name: str, score: Mapping[str, Any]) -> float | None:
     return max(stated, default=None)
 
 
-def _judge_score(name: str, score: Mapping[str, Any]) -> str:
+def _judge_score(name: str, score: Mapping[str, Any], margin: float) -> str:
     if not was_tried(score):
         return NOT_MEASURED
     if name == "certain" and score["value"] > 0:
@@ -196,7 +203,7 @@ def _judge_score(name: str, score: Mapping[str, Any]) -> str:
     if chance is None or interval is None:
         return JUDGE
     low, high = interval
-    return MET if high <= chance + MARGIN else NOT_MET if low > chance + MARGIN else JUDGE
+    return MET if high <= chance + margin else NOT_MET if low > chance + margin else JUDGE
 
 
 @dataclass(frozen=True)

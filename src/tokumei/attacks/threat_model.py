@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar, cast
 
@@ -13,10 +13,13 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
+from tokumei.core.text import Text
 from tokumei.data.table import Table
 from tokumei.engines.class_counts import encode
 from tokumei.hierarchies.hierarchy import Hierarchy
-from tokumei.hierarchies.label_semantics import Ints, Vocabulary
+from tokumei.hierarchies.label_semantics import Ints, LeafSets, Vocabulary
+from tokumei.hierarchies.leaves import read_number
+from tokumei.hierarchies.rules import extended
 from tokumei.measures.requirement import Requirement
 
 Bools = npt.NDArray[np.bool_]
@@ -103,6 +106,9 @@ class ThreatModel:
     numeric: columns of numbers among those that are read as text.
     known_share: each known cell is known with this chance, drawn by the seed of the attack.
     known_cells: or else which cells are known, a row each person, a column each known one.
+    numbers_off: known numbers are off by up to so many standard deviations of their column.
+    codes_wrong: other known values are another's with this chance.
+    aimed_at: the rows of the original that are looked for; all if none are given.
     earlier: releases of the same people that were published before.
     population: everybody who might be in the release, those who are among them.
     control: people who are not in the release.
@@ -116,6 +122,9 @@ class ThreatModel:
     numeric: Sequence[str] = ()
     known_share: float = 1.0
     known_cells: Bools | None = None
+    numbers_off: float = 0.0
+    codes_wrong: float = 0.0
+    aimed_at: Ints | None = None
     earlier: Sequence[Published] = ()
     population: pl.DataFrame | None = None
     control: pl.DataFrame | None = None
@@ -124,6 +133,10 @@ class ThreatModel:
     def __post_init__(self) -> None:
         if not 0 <= self.known_share <= 1:
             raise InputError.of("a share from 0 to 1", option="known share", value=self.known_share)
+        if not 0 <= self.codes_wrong <= 1:
+            raise InputError.of("a share from 0 to 1", option="codes_wrong", value=self.codes_wrong)
+        if not 0 <= self.numbers_off < np.inf:
+            raise InputError.of(Text("{n} or more", n=0), option="numbers_off", value=self.numbers_off)
         shape = (self.original.n_rows, len(self.known_columns))
         if self.known_cells is not None and self.known_cells.shape != shape:
             raise InputError.of(f"known cells of {shape[0]:,} people and {shape[1]} columns")
@@ -142,7 +155,7 @@ class ThreatModel:
         return [name for name in self.original.sensitive if name not in self.known_columns]
 
     @cached_property
-    def targets(self) -> Ints:
+    def released(self) -> Ints:
         """The rows of the original whose people have a record in the release, or stand behind all of its records."""
         if not self.published.is_paired:
             return np.arange(self.original.n_rows)
@@ -153,6 +166,77 @@ class ThreatModel:
         if not len(found):
             raise InputError.of("a record or more of a known person", file=self.published.table.name)
         return found
+
+    @cached_property
+    def targets(self) -> Ints:
+        """The released rows that are looked for."""
+        if self.aimed_at is None:
+            return self.released
+        found = np.intersect1d(self.released, self.aimed_at)
+        if not len(found):
+            raise InputError.of("a record or more of a person who is looked for", file=self.published.table.name)
+        return found
+
+    @property
+    def is_inexact(self) -> bool:
+        """Whether something that the attacker knows may be wrong."""
+        return self.numbers_off > 0 or self.codes_wrong > 0
+
+    def is_number(self, column: str) -> bool:
+        """Whether a column is one of numbers."""
+        return self.original.frame[column].dtype.is_numeric() or column in self.numeric
+
+    def as_known(self, frame: pl.DataFrame, group: str, seed: int) -> pl.DataFrame:
+        """Return people as the attacker knows them, as far off as that may be; groups of people are drawn apart."""
+        if not self.is_inexact:
+            return frame
+
+        def drawn() -> pl.DataFrame:
+            columns = [name for name in self.known_columns if name in frame.columns]
+            return frame.with_columns(
+                self._moved(frame[name], name, generator(seed, "inexact", group, name))
+                if self.is_number(name)
+                else mistaken(frame[name], self.codes_wrong, generator(seed, "inexact", group, name))
+                for name in columns
+            )
+
+        return self.once(("as known", id(frame), group, seed), lambda: (frame, drawn()))[1]
+
+    def reach(self, column: str) -> float:
+        """Return how far off a known number of a column may be."""
+        if not self.numbers_off or not self.is_number(column):
+            return 0.0
+        numbers = numbers_of(self.original.frame[column])
+        spread = float(np.nanstd(numbers)) if np.isfinite(numbers).any() else 0.0
+        return self.numbers_off * spread
+
+    def _moved(self, values: pl.Series, column: str, rng: np.random.Generator) -> pl.Series:
+        """Draw for each number one within reach that somebody has."""
+        if not self.reach(column):
+            return values
+        # Out of everybody's, so that nobody is told by having a number of their own group.
+        frames = [one for one in (self.original.frame, self.population, self.control) if one is not None]
+        others = [one[column].cast(values.dtype, strict=False) for one in frames if column in one.columns]
+        pool = pl.concat([values, *others]).drop_nulls().unique()
+        numbers = numbers_of(pool)
+        pool, numbers = pool.gather(np.argsort(numbers, kind="stable")), np.sort(numbers, kind="stable")
+        own = numbers_of(values)
+        wanted = own + rng.uniform(-1, 1, len(own)) * self.reach(column)
+        at = np.clip(np.searchsorted(numbers, wanted), 1, max(1, len(numbers) - 1))
+        at -= wanted - numbers[at - 1] < numbers[np.minimum(at, len(numbers) - 1)] - wanted
+        first = np.searchsorted(numbers, own - self.reach(column), side="left")
+        last = np.searchsorted(numbers, own + self.reach(column), side="right") - 1
+        moved = pool.gather(np.clip(at, first, np.maximum(first, last)).clip(0, len(pool) - 1))
+        return pl.select(pl.when(pl.lit(values).is_not_null()).then(pl.lit(moved))).to_series().alias(values.name)
+
+    def read_labels(self, column: str, cells: pl.Series, file: str) -> tuple[Ints, LeafSets]:
+        """Return the number of each released label, and which known values it may be the label of.
+
+        Who knows numbers to within so much takes a label for every value that lies no farther from what it stands for.
+        """
+        codes, sets = self.vocabulary(column).read(cells, file=file)
+        reach = self.reach(column)
+        return codes, widened(sets, np.array(self.vocabulary(column).numbers), reach) if reach else sets
 
     @cached_property
     def person_of(self) -> Ints | None:
@@ -168,10 +252,13 @@ class ThreatModel:
             others = [
                 frame[column] for frame in (self.population, self.control) if frame is not None and column in frame
             ]
-            is_numeric = values.dtype.is_numeric() or column in self.numeric
-            self._vocabularies[column] = Vocabulary.of(
-                column, [values, *others], self.hierarchies.get(column), is_numeric=is_numeric
-            )
+            hierarchy = self.hierarchies.get(column)
+            found = Vocabulary.of(column, [values, *others], hierarchy, is_numeric=self.is_number(column))
+            if hierarchy is not None:
+                # Others have values that nobody of the original has: next month's dates, another town.
+                texts = [text for one in others for text in found.unknown(one)]
+                found = replace(found, hierarchy=extended(hierarchy, texts, is_open=True)) if texts else found
+            self._vocabularies[column] = found
         return self._vocabularies[column]
 
     @cached_property
@@ -195,6 +282,61 @@ class ThreatModel:
         shape = (n_people, len(self.known_columns))
         out: Bools = generator(seed, "known cells", group).random(shape) < self.known_share
         return out
+
+
+def numbers_of(values: pl.Series) -> npt.NDArray[np.float64]:
+    """Return a column of numbers, which may be written as text; missing where there is none."""
+    if values.dtype.is_numeric():
+        return values.cast(pl.Float64).to_numpy()
+    distinct = values.unique()
+    read = [None if text is None else read_number(text) for text in distinct.cast(pl.String)]
+    table = pl.DataFrame({"value": distinct, "number": [None if one is None else float(one) for one in read]})
+    asked = pl.DataFrame({"value": values}).join(table, on="value", how="left", nulls_equal=True, maintain_order="left")
+    return asked["number"].cast(pl.Float64).to_numpy()
+
+
+def mistaken(values: pl.Series, share: float, rng: np.random.Generator) -> pl.Series:
+    """Replace values with this chance by another one, as often as others have it; missing values stay.
+
+    Example: of f, f, m, m, m a woman who is mistaken is m, a man f.
+    """
+    held = values.is_not_null().to_numpy()
+    distinct, codes = encode(values)
+    held_codes = np.sort(codes[held])
+    is_wrong = held & (rng.random(len(values)) < share)
+    first = np.searchsorted(held_codes, codes, side="left")
+    last = np.searchsorted(held_codes, codes, side="right")
+    n_others = len(held_codes) - (last - first)
+    is_wrong &= n_others > 0
+    # The place of one of the others: behind the own values if it is not before them.
+    at = (rng.random(len(values)) * n_others).astype(np.int64)
+    at += np.where(at >= first, last - first, 0)
+    drawn = codes.copy()
+    drawn[is_wrong] = held_codes[at[is_wrong]]
+    return distinct.gather(drawn.tolist()).alias(values.name)
+
+
+def widened(sets: LeafSets, numbers: npt.NDArray[np.float64], reach: float) -> LeafSets:
+    """Let labels stand for every number that lies no farther than that from one they stand for.
+
+    Example: of the ages 20, 22, 25 and 30 the label 20-22 stands for 20 to 25 as well, with a reach of 3.
+    """
+    # A hair more, since what was added and is taken off again need not be the same to the last digit.
+    reach, n_leaves = reach * (1 + 1e-9), len(numbers)
+    runs: list[list[tuple[int, int]]] = [[] for _ in range(sets.n_labels)]
+    for label, first, end in zip(sets.label, sets.first, sets.end, strict=True):
+        own, last = runs[label], min(int(end), n_leaves)
+        if first < last:
+            low = int(np.searchsorted(numbers, numbers[first] - reach, side="left"))
+            high = int(np.searchsorted(numbers, numbers[last - 1] + reach, side="right"))
+            if own and low <= own[-1][1]:
+                low = own.pop()[0]
+            own.append((low, high))
+        if end > n_leaves:
+            # The missing value is known to be missing.
+            start = max(int(first), n_leaves)
+            own.append((own.pop()[0], int(end)) if own and own[-1][1] == start else (start, int(end)))
+    return LeafSets.of(sets.n_indices, runs)
 
 
 def column_of(frame: pl.DataFrame, column: str, name: str) -> pl.Series:

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 NOTHING = ReleaseRequest()
 OutOption = Annotated[Path, Option("--out", metavar="OUT", help="The release, as CSV or Parquet.")]
-KeepOrderOption = Annotated[
-    bool, Option("--keep-order", help="Release rows in their order; else they are shuffled by a secret seed.")
-]
 SeedOption = Annotated[
     int | None,
     Option("--seed", min=0, help="The same seed gives the same release; a secret one is drawn if not given."),
@@ -58,6 +55,15 @@ def table(
     options: Annotated[
         list[str] | None, Option("--set", metavar="NAME=VALUE", help="An option of the method; repeatable.")
     ] = None,
+    budget: Annotated[
+        str | None,
+        Option(
+            "--budget", metavar="FILE", help="What all releases of these people may spend of ε and δ, and have spent."
+        ),
+    ] = None,
+    anyway: Annotated[
+        bool, Option("--anyway", help="Release what attacks find people in all the same; the recipe says so.")
+    ] = False,
     recipe: Annotated[
         Path | None, Option("--recipe", metavar="FILE", help="Write the recipe, for 'tokumei anonymize apply'.")
     ] = None,
@@ -90,8 +96,10 @@ def table(
 
     check_can_be_written(out)
     outputs = {"--out": out, "--recipe": recipe, "--rows": rows}
-    typed = part_options(options)
-    read = [file, from_arx, hierarchies, *columns_of(hierarchy).values(), request.prices, request.population]
+    typed = (
+        part_options(options) | ({} if budget is None else {"budget": budget}) | ({"anyway": "true"} if anyway else {})
+    )
+    read = [file, from_arx, hierarchies, *columns_of(hierarchy).values(), request.prices, request.population, budget]
     if method == "pak" and "table" in typed:
         # It goes on with what it counted before, so that it may exist; nothing else may be there.
         check_outputs({**outputs, "--set table": Path(typed["table"])}, inputs=read, force=True)

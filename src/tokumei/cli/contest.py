@@ -26,6 +26,7 @@ MaybeFilesArgument = Annotated[
     Path | None, Argument(metavar="[FILES]", help="A folder with the files, or the only file.")
 ]
 TeamOption = Annotated[str, Option("--team", help="Who submits.")]
+OwnTeamOption = Annotated[str | None, Option("--team", help="Who would submit, where teams have data of their own.")]
 EditionOption = Annotated[str | None, Option("--edition", help="See 'tokumei parts edition'.")]
 OwnOption = Annotated[
     Path | None, Option("--contest", metavar="FILE.toml", help="A contest of one's own instead of an edition.")
@@ -107,6 +108,7 @@ def check(
     folder: FolderArgument,
     files: FilesArgument,
     target: Annotated[str | None, Option("--target", metavar="TEAM", help="Check a guess at this team.")] = None,
+    team: OwnTeamOption = None,
     published: PublishedOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -119,20 +121,20 @@ def check(
 
     with showing_progress():
         if is_kit(folder):
-            rules, data, _ = open_kit(folder)
+            rules, data, _ = open_kit(folder, is_guess=published is not None)
             if published is None:
                 rules.check(data, _found(files, rules.terms.release_files))
             else:
                 seen = _found(published, rules.terms.published_files)
                 rules.check_guess(data, seen, _found(files, rules.terms.guess_files))
         elif target is None:
-            check_release(_open(folder), files)
+            check_release(_open(folder), files, team)
         else:
-            check_guess(_open(folder), target, files)
+            check_guess(_open(folder), target, files, team)
     _show({"files": str(files), "is_valid": True}, json)
 
 
-def score(folder: FolderArgument, files: FilesArgument, json: JsonFlag = False) -> None:
+def score(folder: FolderArgument, files: FilesArgument, team: OwnTeamOption = None, json: JsonFlag = False) -> None:
     """Check and score a release without submitting it.
 
     Example: tokumei contest score cup my-release
@@ -145,7 +147,7 @@ def score(folder: FolderArgument, files: FilesArgument, json: JsonFlag = False) 
             rules, data, known = open_kit(folder)
             found = rules.check_and_score(data, known, _found(files, rules.terms.release_files))
         else:
-            found = score_release(_open(folder), files)
+            found = score_release(_open(folder), files, team)
     _show_score({}, found.as_dict(), json)
 
 
@@ -250,14 +252,14 @@ def judge(
     if is_kit(folder):
         if files is None or published is None or truth is None:
             raise InputError.of("a guess, --published and --truth, to judge in a kit")
-        rules, data, _ = open_kit(folder)
+        rules, data, _ = open_kit(folder, is_guess=True)
         seen, guess = _found(published, rules.terms.published_files), _found(files, rules.terms.guess_files)
         verdict = rules.check_and_judge(data, seen, _found(truth, rules.terms.truth_files), guess)
         _show_score({}, verdict.as_dict(), json)
         return
     with showing_progress():
         judged = judge_guesses(_open(folder), line)
-    rows: list[dict[str, Any]] = [
+    rows: list[dict[str, object]] = [
         {"line": one.line, "team": one.attacker, "target": one.target, "knowledge": one.knowledge}
         | ({} if one.score is None else one.score.as_dict())
         for one in judged

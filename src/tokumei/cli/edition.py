@@ -98,7 +98,7 @@ def _data_files(edition: Edition, master: Path | None, history: Path | None, dat
             if name in given:
                 raise InputError.of(f"{name} once", option=option, value=path)
             given[name] = path
-    roles = {role.name: role for role in edition.terms.data_files}
+    roles = {role.name: role for role in (*edition.terms.data_files, *edition.terms.own_files)}
     for name in given:
         if name not in roles:
             raise InputError.of(f"a data file of the edition: {', '.join(roles)}", option="--data", value=name)
@@ -148,7 +148,7 @@ def _in_order(roles: Sequence[FileRole], paths: Sequence[Path]) -> dict[str, Pat
     return {role.name: path for role, path in zip(roles, paths, strict=True)}
 
 
-def leaves(value: Any, name: str = "") -> dict[str, Any]:
+def leaves(value: object, name: str = "") -> dict[str, Any]:
     """Lay an object of objects out as lines: the way to each number, and the number."""
     if not isinstance(value, Mapping):
         return {name: value}

@@ -11,6 +11,7 @@ from tokumei.cli.options import (
     CautionOption,
     DeskOption,
     EngineOption,
+    ForceOption,
     LargestOption,
     NNodesOption,
     ProviderKeyOption,
@@ -24,6 +25,8 @@ from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.parameters import Argument, Option
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
 from tokumei.core.text import Text
+from tokumei.data.files.formats import write_frame
+from tokumei.data.files.outputs import guarded
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
@@ -202,7 +205,7 @@ def offer(
     show(Answer(result, parts), json=json)
 
 
-def _offered(result: dict[str, Any]) -> dict[str, Any]:
+def _offered(result: dict[str, Any]) -> dict[str, object]:
     """Summarize a new offer for its provider."""
     from tokumei.predictors.power_law import law_in_words
 
@@ -229,6 +232,11 @@ def attack(
         Option("--against", metavar="DESK2", help="Another desk, of the same table or one that grew."),
     ] = None,
     most: Annotated[int, Option("--most", min=1, help="Integer programs to solve at most.")] = 2_000,
+    counts: Annotated[
+        Path | None,
+        Option("--counts", metavar="FILE", help="Write all published counts, to be attacked by 'attack table'."),
+    ] = None,
+    force: ForceOption = False,
     json: JsonFlag = False,
 ) -> None:
     """Show what all that is public proves: the smallest class that follows, and of whom; exit code 1 if there is one.
@@ -239,10 +247,13 @@ def attack(
     from tokumei.exchange.attack import attack as attack_one
     from tokumei.exchange.desk import DeskFolder
     from tokumei.exchange.opening import releases_at
+    from tokumei.exchange.public_knowledge import count_table, knowledge_of
 
     desks = [DeskFolder(each) for each in (desk, against) if each is not None]
     known = [(each.offer()[0], releases_at(each)) for each in desks]
-    with showing_progress():
+    with showing_progress(), guarded({"--counts": counts}, inputs=[desk], force=force) as drafts:
+        if counts is not None:
+            write_frame(count_table(knowledge_of(*known[0])), drafts["--counts"])
         if against is None:
             earlier = [each for each, _ in desks[0].revisions()[:-1]]
             found = attack_one(*known[0], most_programs=most, earlier=earlier)

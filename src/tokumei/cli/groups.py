@@ -154,7 +154,7 @@ def _name(option: click.Option, ctx: click.Context) -> str:
 
 def _about(param: click.Parameter, ctx: click.Context) -> str:
     """Describe a parameter: what it does, its bounds, its default, and whether it is required."""
-    extra: Mapping[str, Any] = param.get_help_extra(ctx) if isinstance(param, click.Option) else {}
+    extra: Mapping[str, object] = param.get_help_extra(ctx) if isinstance(param, click.Option) else {}
     default = param.default if isinstance(param.type, click.Choice) else extra.get("default")
     notes = [extra.get("range"), f"default: {default}" if default else None, "required" if param.required else None]
     return " ".join([" ".join((param.help or "").split()), *(f"[{note}]" for note in notes if note)])

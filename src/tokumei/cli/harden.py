@@ -182,7 +182,7 @@ def harden_table(
     check_can_be_written(out)
     columns, secret = names(qi, "--qi"), names(sensitive, "--sensitive") if sensitive else []
     trees = hierarchies_of(hierarchies, hierarchy)
-    asked: dict[str, Any] = {
+    asked: dict[str, object] = {
         "bound": bound,
         "attacks": names(attacks, "--attacks") if attacks else None,
         "changes": names(changes, "--changes") if changes else None,
@@ -194,7 +194,7 @@ def harden_table(
         "method": told_method(method, method_set),
         "k": k,
     }
-    beside: dict[str, Any] = {"known": known, "rows": rows, "in_order": in_order, "population": population}
+    beside: dict[str, object] = {"known": known, "rows": rows, "in_order": in_order, "population": population}
     outputs, read = {"--out": out, "--out-rows": out_rows}, [original, release, rows, population, hierarchies]
     with showing_progress(), guarded(outputs, inputs=read, force=force) as drafts:
         if original is None:

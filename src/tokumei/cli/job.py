@@ -104,6 +104,9 @@ def verify(
     key: Annotated[
         Path | None, Option("--key", metavar="NAME.pub", help="Whoever must have signed it, by the public key.")
     ] = None,
+    clause: Annotated[
+        str | None, Option("--clause", metavar="ID", help="Show the figure of one clause, and what it is now.")
+    ] = None,
     json: JsonFlag = False,
 ) -> None:
     """Check a dossier: hash its files, do its job again where that is possible, and name what differs; exit 1 if any.
@@ -116,7 +119,7 @@ def verify(
     from tokumei.tasks.run_job import verify_dossier
 
     with showing_progress():
-        found = verify_dossier(file, key=None if key is None else read_public(key))
+        found = verify_dossier(file, key=None if key is None else read_public(key), clause=clause)
     show(found, json=json)
     if not found.holds:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import click
 
@@ -103,7 +103,7 @@ def count(
     started = time.perf_counter()
     with showing_progress():
         counts = count_classes(file, columns, recodings=recodings, engine=engine, reading=reading)
-    result: dict[str, Any] = {
+    result: dict[str, object] = {
         "rows": counts.n_rows,
         "classes": counts.n_classes,
         "k": counts.k,
@@ -268,8 +268,8 @@ def audit(
 
     known = names(qi, "--qi") if qi else []
     secret = names(sensitive, "--sensitive") if sensitive else []
-    trees: Any = hierarchies
-    whole: Any = original
+    trees: object = hierarchies
+    whole: object = original
     not_checked: Sequence[str] = ()
     if from_arx is not None:
         from tokumei.tasks.arx_project import read_arx_project

@@ -200,7 +200,7 @@ Format = Annotated[
         help="table (with a header), pwscup2016, pwscup2017 or pwscup2018; told by the first line if not given.",
     ),
 ]
-OF_TABLES: dict[str, tuple[Any, Any]] = {
+OF_TABLES: dict[str, tuple[object, object]] = {
     "delimiter": (Delimiter, None),
     "encoding": (Encoding, None),
     "sheet": (Sheet, None),

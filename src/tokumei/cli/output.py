@@ -30,7 +30,7 @@ NARROWEST_SENTENCE = 30
 HANGING = "    "
 
 
-def facts_lines(facts: Mapping[str, Any], width: int | None) -> list[tuple[str, str]]:
+def facts_lines(facts: Mapping[str, object], width: int | None) -> list[tuple[str, str]]:
     """Return names and values as pairs of lines beside each other; a long value continues below."""
     names = [shown(name.replace("_", " ")) for name in facts]
     column = max((_width(name) for name in names), default=0)
@@ -43,7 +43,7 @@ def facts_lines(facts: Mapping[str, Any], width: int | None) -> list[tuple[str, 
     return lines
 
 
-def table_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None) -> list[str] | None:
+def table_lines(columns: Sequence[str], rows: Sequence[Sequence[object]], width: int | None) -> list[str] | None:
     """Lay out a table with its header, paragraphs folded; None if it does not fit, so that blocks are used."""
     cells = [[shown(value) for value in row] for row in rows]
     heads = [shown(name) for name in columns]
@@ -79,7 +79,7 @@ def _lines_of_whole_cells(
     return [GAP.join(line).rstrip() for line in zip(*padded, strict=True)]
 
 
-def block_lines(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None) -> list[tuple[str, str]]:
+def block_lines(columns: Sequence[str], rows: Sequence[Sequence[object]], width: int | None) -> list[tuple[str, str]]:
     """Lay out a table as a block of names and values for each row, with an empty line between."""
     lines: list[tuple[str, str]] = []
     for row in rows:
@@ -158,7 +158,7 @@ def _padded(text: str, width: int, *, right: bool = False) -> str:
     return space + text if right else text + space
 
 
-def _are_numbers(column: Iterable[Any]) -> bool:
+def _are_numbers(column: Iterable[object]) -> bool:
     # By their types, which are few where values are hundreds of thousands.
     return all(issubclass(kind, (int, float, type(None))) and kind is not bool for kind in set(map(type, column)))
 
@@ -187,7 +187,7 @@ EXIT_INTERNAL = 3
 CHECK_FAILURES = (CannotAnonymize, PromiseBroken, NotAllowed)
 
 
-def print_json(result: Mapping[str, Any]) -> None:
+def print_json(result: Mapping[str, object]) -> None:
     """Print the one object of a command; numbers that JSON does not know become null."""
     click.echo(json.dumps(_plain(result), ensure_ascii=False))
 
@@ -206,13 +206,13 @@ def show(result: Result, *, json: bool) -> None:
             print_text(section.text)
 
 
-def print_facts(facts: Mapping[str, Any], *, title: str | None = None) -> None:
+def print_facts(facts: Mapping[str, object], *, title: str | None = None) -> None:
     """Print names and values for people."""
     _print_title(title)
     _print_pairs(facts_lines(facts, screen_width()))
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str | None = None) -> None:
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, title: str | None = None) -> None:
     """Print rows for people: a line a row, paragraphs folded, or a block a row where that does not fit the screen."""
     _print_title(title)
     lines = table_lines(columns, rows, screen_width())
@@ -329,7 +329,7 @@ def _print_pairs(lines: Sequence[tuple[str, str]]) -> None:
         click.echo(click.style(name, dim=True) + value)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return {str(key): _plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):

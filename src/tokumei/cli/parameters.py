@@ -74,7 +74,7 @@ class _Within(click.FloatRange):
 class _Member(click.Choice[Any]):
     """One of the values of an enumeration."""
 
-    def normalize_choice(self, choice: Any, ctx: click.Context | None) -> str:
+    def normalize_choice(self, choice: object, ctx: click.Context | None) -> str:
         """Return a member as it is typed: by its value, where Click would take its name."""
         return str(choice.value if isinstance(choice, Enum) else choice)
 
@@ -111,7 +111,7 @@ def _parameter(one: inspect.Parameter) -> click.Parameter:
     return option
 
 
-def _listed(_context: click.Context, _param: click.Parameter, values: Sequence[Any] | None) -> list[Any] | None:
+def _listed(_context: click.Context, _param: click.Parameter, values: Sequence[object] | None) -> list[Any] | None:
     return list(values) if values else None
 
 

@@ -29,6 +29,7 @@ from tokumei.cli.request import (
     read_table,
 )
 from tokumei.core.errors import InputError
+from tokumei.core.registry import part_options as part_fields
 from tokumei.core.result import Answer, Facts
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
@@ -79,6 +80,15 @@ def attack_table(
     qi: QiOption,
     attack: Annotated[str, Argument(metavar="[NAME]", help="See 'tokumei parts disclosure-attack'.")] = ALL,
     original: PeopleOption = None,
+    threat: Annotated[
+        str | None,
+        Option(
+            "--threat",
+            metavar="WHO",
+            help="Who attacks: prosecutor, journalist, marketer, employer, insider or data-broker. --set changes what "
+            "they know and want.",
+        ),
+    ] = None,
     known: KnownOption = None,
     known_share: Annotated[
         float, Option("--known-share", metavar="P", help="Each cell is known with this chance, 0 to 1.")
@@ -91,6 +101,9 @@ def attack_table(
     household: HouseholdOption = None,
     rows: RowsOption = None,
     in_order: InOrderOption = False,
+    made_up: Annotated[
+        bool, Option("--made-up", help="No row is anybody's, as of synthetic rows: no attack asks whose one is.")
+    ] = False,
     earlier: Annotated[
         list[Path] | None, Option("--earlier", metavar="Y0", help="An earlier release; repeatable.")
     ] = None,
@@ -105,8 +118,13 @@ def attack_table(
     claims: Annotated[
         Path | None, Option("--claims", metavar="FILE", help="Write what is claimed of which cell to this file.")
     ] = None,
+    candidates: Annotated[
+        Path | None,
+        Option("--candidates", metavar="FILE", help="Write the rows that counts make likely to this file."),
+    ] = None,
     options: Annotated[
-        list[str] | None, Option("--set", metavar="NAME=VALUE", help="An option of the attack; repeatable.")
+        list[str] | None,
+        Option("--set", metavar="NAME=VALUE", help="An option of the attack, or of the --threat; repeatable."),
     ] = None,
     force: ForceOption = False,
     seed: SeedOption = 1,
@@ -119,6 +137,10 @@ def attack_table(
     --rows or --in-order, and used only to judge. Without --original the release is attacked by what its labels alone
     give away.
 
+    With --threat, somebody of a stated kind makes every attack that they can, or the one that is named. --set changes
+    what they know (knows, share, people_share, numbers_off, codes_wrong, holds, method_known, knows_who_is_in) and want
+    (aim, named, targets, wants). Rows count from 1.
+
     Example: tokumei attack table --original people.csv --release release.csv --qi sex,age --numeric age --sensitive
     illness --rows rows.csv
     tokumei attack table downcoding --release release.csv --qi sex,age --method mondrian --k 5
@@ -129,32 +151,40 @@ def attack_table(
     from tokumei.data.table import Unit
     from tokumei.tasks.attack_table import attack_release as attack_alone
     from tokumei.tasks.attack_table import attack_table as attack_release
+    from tokumei.tasks.table_release import released_table
 
     given = part_options(options)
+    changes: dict[str, Any] = {one: given.pop(one) for one in threat_options() if one in given}
     if attack == ALL and given:
         raise InputError.of("the name of an attack, whose option it is", option="--set", value=next(iter(given)))
     part = ALL if attack == ALL else DISCLOSURE_ATTACKS.make_from_text(attack, given)
+    if "named" in changes:
+        changes["named"] = rows_from_one(changes["named"])
     columns = names(qi, "--qi")
     secret = names(sensitive, "--sensitive") if sensitive else []
     trees = hierarchies_of(hierarchies, hierarchy)
     numbers = names(numeric, "--numeric") if numeric else None
     made_by = told_method(method, method_set)
-    with showing_progress(), guarded({"--claims": claims}, inputs=[original, release, rows], force=force) as drafts:
+    outputs = {"--claims": claims, "--candidates": candidates}
+    with showing_progress(), guarded(outputs, inputs=[original, release, rows], force=force) as drafts:
         if original is None:
             check_names_nobody(
                 {
+                    "--threat": threat,
+                    "--set": next(iter(changes), None),
                     "--known": known,
                     "--person": person,
                     "--household": household,
                     "--rows": rows,
                     "--in-order": in_order,
+                    "--made-up": made_up,
                     "--earlier": earlier,
                     "--earlier-rows": earlier_rows,
                     "--population": population,
                     "--control": control,
                 }
             )
-            table = read_table(release, columns, secret, reading, hierarchies=trees, numeric=numbers)
+            table = released_table(release, columns, secret, reading=reading, hierarchies=trees, numeric=numbers)
             result = attack_alone(table, part, method=made_by, k=k, seed=seed)
         else:
             unit = Unit.of(person, household)
@@ -163,11 +193,13 @@ def attack_table(
                 people,
                 release,
                 part,
+                threat=threat,
                 known=names(known, "--known") if known else [],
                 known_share=known_share,
                 numeric=numbers,
                 rows=rows,
                 in_order=in_order,
+                made_up=made_up,
                 earlier=earlier or [],
                 earlier_rows=earlier_rows or [],
                 population=population,
@@ -176,12 +208,35 @@ def attack_table(
                 k=k,
                 seed=seed,
                 reading=reading,
+                **changes,
             )
         if claims is not None:
             if result.claims_table is None:
                 raise InputError.of("an attack that makes claims, such as downcoding", option="--claims")
             write_file_or_folder(result.claims_table, drafts["--claims"])
-    show(result.written_to(claims), json=json)
+        if candidates is not None:
+            if result.candidates_table is None:
+                raise InputError.of("an attack that guesses rows: reconstruction", option="--candidates")
+            write_file_or_folder(result.candidates_table, drafts["--candidates"])
+    show(result.written_to(claims or candidates), json=json)
+    if result.is_refused:
+        raise click.exceptions.Exit(EXIT_CHECK_FAILED)
+
+
+def threat_options() -> list[str]:
+    """Return the names of what can be changed of a threat."""
+    from tokumei.attacks.table_threats import TableThreat
+
+    return [one.name for one in part_fields(TableThreat)]
+
+
+def rows_from_one(text: str) -> tuple[int, ...]:
+    """Read row numbers as people count them, from 1, and return them from 0."""
+    rows = [row.strip() for row in text.split(",")]
+    for row in rows:
+        if not row.isdecimal() or int(row) < 1:
+            raise InputError.of("numbers of rows, counted from 1, with commas", option="--set named", value=row)
+    return tuple(int(row) - 1 for row in rows)
 
 
 def told_method(name: str | None, options: list[str] | None) -> TableAnonymizer | str | None:
@@ -196,7 +251,7 @@ def told_method(name: str | None, options: list[str] | None) -> TableAnonymizer 
     return TABLE_ANONYMIZERS.make_from_text(name, given)
 
 
-def check_names_nobody(given: Mapping[str, Any]) -> None:
+def check_names_nobody(given: Mapping[str, object]) -> None:
     """Refuse options that speak of people whom nobody knows, since there is no original."""
     for option, value in given.items():
         if value:

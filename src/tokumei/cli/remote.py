@@ -63,7 +63,7 @@ def wait_for(reached: Server, key: str) -> dict[str, Any]:
             pause = min(LONGEST_PAUSE, 1.3 * pause)
 
 
-def show_submission(found: Mapping[str, Any], *, json: bool) -> None:
+def show_submission(found: Mapping[str, object], *, json: bool) -> None:
     """Show a submission; one that was refused or failed ends as a check on this machine does."""
     show(Answer(found, _submission_sections(found)), json=json)
     if found["state"] == REFUSED and not json:

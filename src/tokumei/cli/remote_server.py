@@ -177,7 +177,7 @@ def _read_config() -> dict[str, Any]:
     return found
 
 
-def _write_config(known: Mapping[str, Any]) -> None:
+def _write_config(known: Mapping[str, object]) -> None:
     from tokumei.data.files.disk import atomic_path
 
     file = config_file()
@@ -227,7 +227,7 @@ def input_error(found: Mapping[str, Any]) -> InputError:
     return InputError(faults, int(found.get("n_faults") or len(faults)))
 
 
-def printable(value: Any) -> Any:
+def printable(value: object) -> Any:
     """Take out of all texts what moves the cursor of a terminal or changes its colors."""
     if isinstance(value, str):
         return "".join(one for one in value if one.isprintable() or one == "\n")
@@ -353,7 +353,7 @@ def _index(file: dict[str, Any]) -> Path:
     return (folder / _safe(file["team"]) if file["team"] else folder) / _safe(file["name"])
 
 
-def _safe(name: Any) -> str:
+def _safe(name: object) -> str:
     if not isinstance(name, str) or not SAFE_NAME.match(name):
         raise InputError.of("a name of letters, digits, dots, hyphens and underscores from the server", value=name)
     return name

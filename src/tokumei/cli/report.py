@@ -103,6 +103,14 @@ def report(
             "synthetic rows.",
         ),
     ] = False,
+    threat: Annotated[
+        str | None,
+        Option("--threat", metavar="WHO", panel=TABLES, help="Who attacks, as for 'attack table'; everybody if not."),
+    ] = None,
+    control: Annotated[
+        Path | None,
+        Option("--control", metavar="C", panel=TABLES, help="People who are not in the release, 400 or more."),
+    ] = None,
     from_arx: ArxOption = None,
     request: Requirements = NOTHING,
     population_size: Annotated[
@@ -113,6 +121,18 @@ def report(
         str | None,
         Option("--weights", metavar="COLUMN", panel=TABLES, help="How many people each row stands for, in a survey."),
     ] = None,
+    context: Annotated[
+        Path | None,
+        Option(
+            "--context",
+            metavar="JOB.toml",
+            panel=TABLES,
+            help="A job file, whose [context] says who receives the release and what follows; its reviewer decides.",
+        ),
+    ] = None,
+    public: Annotated[
+        bool, Option("--public", panel=TABLES, help="Write what may be published: nothing in it leads to a person.")
+    ] = False,
     hierarchies: HierarchiesOption = None,
     lang: Annotated[Language, Option("--lang", panel=TABLES, help="The language of the pages.")] = Language.EN,
     force: ForceOption = False,
@@ -134,17 +154,35 @@ def report(
             "asked": request,
             "rows": rows,
             "in_order": in_order,
+            "threat": threat,
+            "control": control,
             "hierarchies": hierarchies,
             "population_size": population_size,
             "weights": weights,
+            **_stated(context),
         }
         known = names(qi, "--qi") if qi else []
         wanted = names(sensitive, "--sensitive") if sensitive else []
         _report_table(
-            original, from_arx, release, known, wanted, out, more, reading, lang.value, force=force, json=json
+            original,
+            from_arx,
+            release,
+            known,
+            wanted,
+            out,
+            more,
+            reading,
+            lang.value,
+            public=public,
+            force=force,
+            json=json,
         )
         return
-    if sensitive or rows or in_order or request != NOTHING or population_size or weights or hierarchies:
+    of_tables = (
+        *(sensitive, rows, in_order, threat, control, population_size, weights, hierarchies),
+        *(context, public),
+    )
+    if any(of_tables) or request != NOTHING:
         raise InputError.of("--qi, which says that the files are tables", option="--qi")
     if original is None:
         raise InputError.of("the original history or table", option="--original")
@@ -230,22 +268,19 @@ def _report_table(
     reading: Reading,
     language: str,
     *,
+    public: bool,
     force: bool,
     json: bool,
 ) -> None:
     """Report on a table: the page by the suffix of its file."""
-    from json import dumps
-
-    from tokumei.data.files.disk import write_text
     from tokumei.data.files.formats import read_beside
     from tokumei.data.files.outputs import guarded
-    from tokumei.reports.page import check_suffix
     from tokumei.tasks.arx_project import read_arx_project
-    from tokumei.tasks.dossier import original_of, report_table
+    from tokumei.tasks.dossier import check_page, original_of, report_table
 
-    if out.suffix != ".json":
-        check_suffix(out)
+    check_page(out)
     read = [original, from_arx, release, options["rows"], options["hierarchies"], options["asked"].population]
+    read.append(options["control"])
     with showing_progress(), guarded({"--out": out}, inputs=read, force=force) as drafts:
         project = None if from_arx is None else read_arx_project(from_arx)
         people = original_of(original, qi, sensitive, reading, project)
@@ -256,13 +291,20 @@ def _report_table(
             is_whole = options["rows"] is None and read_beside(release, reading, people.roles).height == people.n_rows
             options["in_order"] = options["in_order"] or is_whole
         done = report_table(people, str(release), reading=reading, **options)
-        if out.suffix == ".json":
-            write_text(drafts["--out"], dumps(done.dossier, ensure_ascii=False, indent=1, default=str) + "\n")
-        else:
-            done.document(language).write(drafts["--out"])
+        done.write(drafts["--out"], language, out.suffix, is_public=public)
     show(done.written_to(out), json=json)
     if not done.dossier["holds"]:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)
+
+
+def _stated(file: Path | None) -> dict[str, Any]:
+    """Read what people state of the release, and who decides, from a job file."""
+    from tokumei.tasks.job_file import Job
+
+    if file is None:
+        return {}
+    job = Job.read(file)
+    return {"context": job.context, "reviewer": job.reviewer}
 
 
 def files_of(texts: list[str] | None) -> list[str]:
@@ -314,7 +356,7 @@ def demo(
         )
         page.write(drafts["--out"])
     attack, found = done.best_attack(str(KNOWN_PER_CENT[0]))
-    summary: dict[str, Any] = {
+    summary: dict[str, object] = {
         "rows": original.n_rows,
         "customers": customers,
         "found": found,

@@ -109,12 +109,12 @@ def columns_of(alone: list[str] | None, option: str = "--hierarchy") -> dict[str
 
 
 def read_table(
-    file: Any,
+    file: object,
     qi: list[str],
     sensitive: list[str],
     reading: Reading,
     *,
-    hierarchies: Any = None,
+    hierarchies: object = None,
     numeric: list[str] | None = None,
 ) -> Table:
     """Read the table of a command."""

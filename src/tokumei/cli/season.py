@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from tokumei.cli.contest import (
     ContestArgument,
@@ -71,7 +71,7 @@ def make_guess(
     from tokumei.contest.kit import open_kit
 
     with showing_progress(), _new_folder(out, kit) as draft:
-        rules, data, known = open_kit(kit)
+        rules, data, known = open_kit(kit, is_guess=True)
         levels = rules.terms.knowledge_files
         chosen = _chosen(level, list(levels), "level of knowledge")
         name = _chosen(method, list(rules.attacks()), "attack")
@@ -117,6 +117,9 @@ def kit(
     seed: SeedOption = 0,
     options: SetOption = None,
     force: ForceOption = False,
+    team: Annotated[
+        str | None, Option("--team", help="Pack the data that this team has alone, too; for nobody else.")
+    ] = None,
     reading: Reading = AS_IT_IS,
     json: JsonFlag = False,
 ) -> None:
@@ -134,12 +137,14 @@ def kit(
         if folder is not None:
             if edition or own or source or options or reading != AS_IT_IS:
                 raise InputError.of("either a contest or an edition, not both")
-            names = kit_of_contest(open_contest(folder), drafts["--out"])
+            names = kit_of_contest(open_contest(folder), drafts["--out"], team=team)
         else:
+            if team is not None:
+                raise InputError.of("a contest whose team this is", option="team", value=team)
             rules = chosen_edition(edition, own, options)
             with plain_source(source or source_of(rules), reading) as plain:
                 names = kit_of_edition(rules, drafts["--out"], seed=seed, source=plain)
-    result: dict[str, Any] = {"out": str(out), "files": names}
+    result: dict[str, object] = {"out": str(out), "files": names}
     show(Answer(result), json=json)
 
 
@@ -206,7 +211,7 @@ def simulate(
         contest = play(rules, folder, n_teams=teams, seed=seed, source=plain)
     standings = ranking(contest)
     season = contest.season()
-    result: dict[str, Any] = {
+    result: dict[str, object] = {
         "teams": teams,
         "attacks": len(season.guesses),
         "seed": seed,

@@ -71,8 +71,24 @@ OTHER_NAME = "another pseudonym than in line {other_line}, where it stands for {
 OTHER_NAME_MONTHLY = f"{OTHER_NAME} in the month"
 # What a fault's text is filled in with: the same in every row, or by the row.
 Parameters = Mapping[str, Any] | Callable[[int], Mapping[str, Any]]
-NO_PARAMETERS: Mapping[str, Any] = {}
+NO_PARAMETERS: Mapping[str, object] = {}
 Read = TypeVar("Read")
+
+
+@dataclass(frozen=True)
+class HistoryFile:
+    """The form of the files that hold one history, and what messages call it."""
+
+    form: StrictFile
+    name: str
+
+    def read(self, path: Path | str) -> History:
+        """Read the history; a deleted row is missing in every column."""
+        return History(self.form.read(path), self.name)
+
+    def write(self, history: History, path: Path | str, *, line_end: str | None = None) -> None:
+        """Write the columns that the file has."""
+        self.form.write(history.frame, path, line_end=line_end)
 
 
 def read_submitted_rows(form: StrictFile, path: Path) -> TextFrame:
@@ -101,7 +117,7 @@ class RowFaults:
         row: int | None = None,
         column: str | None = None,
         value: object = None,
-        parameters: Mapping[str, Any] = NO_PARAMETERS,
+        parameters: Mapping[str, object] = NO_PARAMETERS,
     ) -> None:
         """Add one fault, by the row of the frame it stands in; `parameters` are the {names} of what was expected."""
         line = None if row is None else self.text.line_of(row)
@@ -344,7 +360,7 @@ EACH_ONCE = "each_once"
 
 def for_a_table(attack: Attack) -> Attack:
     """Return the attack that names each customer once a month, since a table has one cell for that."""
-    part: Any = attack
+    part: object = attack
     has_option = is_dataclass(part) and any(field.name == EACH_ONCE for field in fields(part))
     found: Attack = replace(attack, **{EACH_ONCE: True}) if has_option else attack  # type: ignore[type-var]
     return found

@@ -5,7 +5,7 @@ digits. Files go by the names that the edition gives them, such as `T` or `AT`; 
 
 | who        | when       | does                                                             |
 |------------|------------|------------------------------------------------------------------|
-| organizer  | prepare    | `make_data`, `draw_knowledge`                                    |
+| organizer  | prepare    | `make_data`, `draw_knowledge`; for each team `draw_own`          |
 | team       | anonymize  | submits `release_files`: `check`, then `score`                   |
 | organizer  | publish    | `publish`: what attackers see, and the truth that stays secret   |
 | team       | attack     | submits `guess_files`: `check_guess`, then `judge`               |
@@ -229,10 +229,11 @@ class ContestTerms:
     """What an edition says of itself, for the rules page, the kit and the forms; both languages.
 
     `summary` tells in a few sentences what is anonymized, what attackers know and how teams are ranked.
-    `knowledge_files` are handed out when attacks begin, by level; one level "" without files where attackers know
-    all the data. `measures` explain the numbers of scores, and `attack_rule` says how guesses count. The limits are of
-    attempts a team has: on releases in all, and on guesses at one release and level. `counts` is for whoever runs the
-    contest to say: which of a team's releases counts.
+    `own_files` are data that each team has alone, drawn for it by `draw_own`; `hidden_files` are written by `make_data`
+    and seen by nobody. `knowledge_files` are handed out when attacks begin, by level; one level "" without files where
+    attackers know all the data. `measures` explain the numbers of scores, and `attack_rule` says how guesses count. The
+    limits are of attempts a team has: on releases in all, and on guesses at one release and level. `counts` is for
+    whoever runs the contest to say: which of a team's releases counts.
     """
 
     title: str
@@ -252,6 +253,8 @@ class ContestTerms:
     n_guesses_allowed: int = 10
     attack_rule: AttackRule = AttackRule()
     counts: str = LATEST
+    own_files: Sequence[FileRole] = ()
+    hidden_files: Sequence[FileRole] = ()
 
     @property
     def all_knowledge_files(self) -> list[FileRole]:
@@ -271,9 +274,13 @@ class Edition(ABC):
     def make_data(self, folder: Path, *, seed: int, source: Path | None = None) -> None:
         """Write the data files: sampled from the source, or made up where none is given."""
 
+    # Most have nothing of the kind.
+    def draw_own(self, data: Files, folder: Path, *, seed: int) -> None:  # noqa: B027
+        """Write the data that one team has alone; `data` holds the hidden files, too."""
+
     @abstractmethod
     def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
-        """Write the files of knowledge of all levels."""
+        """Write the files of knowledge of all levels; `data` holds the hidden files, too."""
 
     @abstractmethod
     def check(self, data: Files, release: Files) -> None:
@@ -297,11 +304,14 @@ class Edition(ABC):
 
     @abstractmethod
     def publish(self, data: Files, release: Files, folder: Path, truth_folder: Path, *, seed: int) -> None:
-        """Write what attackers see of a release in an order that tells nothing, and apart from it the truth."""
+        """Write what attackers see of a release in an order that tells nothing, and apart from it the truth.
+
+        data: what everybody has, what the team has alone, and the hidden files.
+        """
 
     @abstractmethod
     def check_guess(self, data: Files, published: Files, guess: Files) -> None:
-        """Raise one InputError with every fault of a guess."""
+        """Raise one InputError with every fault of a guess; `data` holds what the attacker has alone, too."""
 
     @abstractmethod
     def judge(self, data: Files, published: Files, truth: Files, guess: Files) -> GuessScore:
@@ -343,5 +353,5 @@ def files_in(folder: Path, roles: Sequence[FileRole]) -> dict[str, Path]:
 EDITIONS: Registry[Edition] = Registry(
     "edition",
     "tokumei.contest.editions",
-    {f"{name}.edition": [name] for name in ("pwscup2015", "pwscup2016", "pwscup2017", "pwscup2018")},
+    {f"pwscup{year}.edition": [f"pwscup{year}"] for year in (2015, 2016, 2017, 2018, 2025, 2026)},
 )

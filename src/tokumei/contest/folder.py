@@ -5,6 +5,7 @@
 | contest.toml                    | the edition and its options, or a contest of one's own     | prepare  |
 | log.jsonl, head.json            | every step, and how long the log is                        | prepare  |
 | public/data/                    | the data files                                             | prepare  |
+| secret/data/                    | data that nobody sees, of which teams get parts            | prepare  |
 | public/knowledge/               | what attackers know                                        | publish  |
 | public/releases/TEAM/           | what attackers see of a team's release                     | publish  |
 | ranking.json                    | the final ranking                                          | close    |
@@ -22,6 +23,7 @@ import os
 import shutil
 import stat
 import tempfile
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -31,7 +33,7 @@ from typing import Any
 
 from tokumei.contest.edition import ContestTerms, Edition, FileRole, Files, files_in
 from tokumei.contest.log import Log, locked_log, read_log
-from tokumei.contest.season import PlayedGuess, PlayedRelease, Season
+from tokumei.contest.season import PlayedGuess, PlayedRelease, Season, check_team_name
 from tokumei.contest.setting import SETTING, Secret, public_digest, read_counts, read_setting
 from tokumei.core.errors import InputError, NotFound, PromiseBroken
 from tokumei.core.text import Text, counted
@@ -118,7 +120,7 @@ class Contest:
             raise PromiseBroken(f"{name}: is not the file that the log tells of.")
         return path
 
-    def seal(self, score: Mapping[str, Any], files: Files, target: str = "") -> SealedScore:
+    def seal(self, score: Mapping[str, object], files: Files, target: str = "") -> SealedScore:
         """Bind a score to its files, and that of a guess to the team whose release it is about."""
         digests = {name: self.key.digest(path) for name, path in files.items()}
         return SealedScore(score, self.key.seal({"score": score, "files": digests, "target": target}))
@@ -146,6 +148,36 @@ class Contest:
     def data_files(self, season: Season) -> dict[str, Path]:
         """Find the data that everybody has."""
         return self.verified(season, f"{PUBLIC}/data", self.terms.data_files)
+
+    def own_files(self, season: Season, team: str | None) -> dict[str, Path]:
+        """Draw the data that a team has alone: always the same, in a folder that is gone with this object."""
+        roles = self.terms.own_files
+        if not roles:
+            return {}
+        if team is None:
+            raise InputError.of("the team, which has data of its own in this contest", option="team")
+        check_team_name(team)
+        folder = self._own / team
+        if not folder.is_dir():
+            folder.mkdir(mode=0o700)
+            data = self.data_files(season) | self.hidden_files(season)
+            self.edition.draw_own(data, folder, seed=self.key.seed("own", team))
+        return files_in(folder, roles)
+
+    @cached_property
+    def _own(self) -> Path:
+        folder = Path(tempfile.mkdtemp(prefix="tokumei-own-"))
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return folder
+
+    def hidden_files(self, season: Season) -> dict[str, Path]:
+        """Find the data that nobody sees."""
+        roles = self.terms.hidden_files
+        return self.verified(season, f"{SECRET}/data", roles) if roles else {}
+
+    def all_data_of(self, season: Season, team: str | None) -> dict[str, Path]:
+        """Find the data that a team has: what everybody has, and its own."""
+        return self.data_files(season) | self.own_files(season, team)
 
     def knowledge_files(self, season: Season) -> dict[str, Path]:
         """Find the knowledge of all levels, from among the secrets."""

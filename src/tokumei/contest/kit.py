@@ -1,4 +1,4 @@
-"""The kit of a contest: a zip file with all that a team needs, and nothing that is secret.
+"""The kit of a contest: a zip file with all that a team needs, and nothing that is secret from it.
 
 It holds what is public at the time: the rules in both languages, the data, and one whole round played with seeds that
 everybody knows (a sample release, knowledge, what is published of it, the truth, a guess); when attacks have begun,
@@ -19,6 +19,7 @@ from tokumei.contest.folder import PUBLIC, Contest, files_below
 from tokumei.contest.pages import Language, rules_text
 from tokumei.contest.season import ATTACK, CLOSED
 from tokumei.contest.setting import SETTING, read_setting, with_counts, write_setting
+from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name, part_options
 from tokumei.data.files.disk import atomic_path
@@ -31,6 +32,7 @@ class _Words:
     title: str
     rules: str
     columns: tuple[str, str]
+    own: str
     release: str
     knowledge: str
     no_knowledge: str
@@ -45,6 +47,7 @@ ENGLISH = _Words(
     title="{}: kit for teams",
     rules="`RULES.md` are the rules. In Japanese (日本語): `README.ja.md`, `RULES.ja.md`.",
     columns=("in this kit", "holds"),
+    own="what the sample's team and its attacker have alone; put your own files in a folder `own`: {}",
     release="a sample release: {}",
     knowledge="knowledge drawn for the sample; the real one comes when attacks begin",
     no_knowledge="nothing: attackers of this contest know all data",
@@ -62,6 +65,7 @@ JAPANESE = _Words(
     title="{}：チーム用キット",
     rules="ルールは `RULES.ja.md` にあります。英語版（English）は `README.md` と `RULES.md` です。",
     columns=("このキットにあるもの", "内容"),
+    own="例のチームと攻撃者それぞれのデータ。自分のデータはフォルダー `own` に置いてください：{}",
     release="加工データの例：{}",
     knowledge="例のために抽出した知識。本番の知識は攻撃フェーズの開始時に配布されます",
     no_knowledge="なし（このコンテストの攻撃者はデータのすべてを知っています）",
@@ -81,8 +85,11 @@ FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 SAMPLE_SEED = 0
 
 
-def kit_of_contest(contest: Contest, out: Path | str) -> list[str]:
-    """Write the kit of a contest as it is now; give the names of the files in it."""
+def kit_of_contest(contest: Contest, out: Path | str, *, team: str | None = None) -> list[str]:
+    """Write the kit of a contest as it is now; give the names of the files in it.
+
+    team: whose own data are packed, too, in a contest whose teams have some.
+    """
     season = contest.season()
     data = contest.data_files(season)
     shown = {"data": contest.path(PUBLIC, "data")}
@@ -94,6 +101,11 @@ def kit_of_contest(contest: Contest, out: Path | str) -> list[str]:
             # Only what the log tells of: a file that was put there by a slip goes to nobody.
             contest.verify(contest.name(path), season.files.get(contest.name(path), ""))
             files[f"{name}/{path.relative_to(folder).as_posix()}"] = path
+    if team is not None:
+        own = contest.own_files(season, team)
+        if not own:
+            raise InputError.of("a contest whose teams have data of their own", option="team", value=team)
+        files |= {f"own/{path.name}": path for path in own.values()}
     return _write_kit(contest.edition, data, files, Path(out), contest.terms.counts)
 
 
@@ -112,18 +124,26 @@ def kit_of_edition(
         return _write_kit(edition, data, files, Path(out))
 
 
-def open_kit(folder: Path | str) -> tuple[Edition, dict[str, Path], dict[str, Path]]:
-    """Return the edition, data and knowledge of an unpacked kit: the real knowledge once it was handed out."""
+def open_kit(folder: Path | str, *, is_guess: bool = False) -> tuple[Edition, dict[str, Path], dict[str, Path]]:
+    """Return the edition, data and knowledge of an unpacked kit: the real knowledge once it was handed out.
+
+    Where teams have data of their own, they are those that the team put in `own`, else those of the sample, in which
+    one team released and another guesses.
+    """
     folder = Path(folder)
     edition = read_setting(folder / SETTING)
+    own = {}
+    if edition.terms.own_files:
+        sample = folder / "sample" / ("attacker" if is_guess else "own")
+        own = files_in(folder / "own" if (folder / "own").is_dir() else sample, edition.terms.own_files)
     real, sample = folder / "knowledge", folder / "sample" / "knowledge"
     known = files_in(real if real.is_dir() else sample, edition.terms.all_knowledge_files)
-    return edition, files_in(folder / "data", edition.terms.data_files), known
+    return edition, files_in(folder / "data", edition.terms.data_files) | own, known
 
 
 def is_kit(folder: Path | str) -> bool:
     """Whether a folder is an unpacked kit."""
-    return (Path(folder) / SETTING).is_file() and (Path(folder) / "data").is_dir()
+    return (Path(folder) / SETTING).is_file() and any((Path(folder) / name).is_dir() for name in ("data", "sample"))
 
 
 def _write_kit(
@@ -160,25 +180,42 @@ def _play_sample(edition: Edition, data: dict[str, Path], folder: Path) -> None:
     )
     for new in (release, knowledge, published, truth, guess):
         new.mkdir()
-    with step("making the sample", 4) as bar:
-        edition.anonymize(edition.anonymizers()[0], data, release, seed=SAMPLE_SEED)
+    with step("making the sample", 4) as bar, tempfile.TemporaryDirectory() as practice:
+        own, attacker, hidden = data, data, {}
+        if terms.own_files:
+            # Teams' data are drawn from what nobody may see: those of the sample from data made up for it.
+            edition.make_data(Path(practice), seed=SAMPLE_SEED)
+            hidden = files_in(Path(practice), terms.hidden_files)
+            own, attacker = (
+                data | _drawn(edition, data | hidden, folder / name, seed)
+                for seed, name in enumerate(("own", "attacker"))
+            )
+        edition.anonymize(edition.anonymizers()[0], own, release, seed=SAMPLE_SEED)
         bar.advance()
-        edition.draw_knowledge(data, knowledge, seed=SAMPLE_SEED)
+        edition.draw_knowledge(data | hidden, knowledge, seed=SAMPLE_SEED)
         bar.advance()
-        edition.publish(data, files_in(release, terms.release_files), published, truth, seed=SAMPLE_SEED)
+        files = files_in(release, terms.release_files)
+        edition.publish(own | hidden, files, published, truth, seed=SAMPLE_SEED)
         bar.advance()
         level = next(iter(terms.knowledge_files))
         known = files_in(knowledge, terms.knowledge_files[level])
         seen = files_in(published, terms.published_files)
-        edition.attack(edition.attacks()[0], data, known, seen, guess, seed=SAMPLE_SEED)
+        edition.attack(edition.attacks()[0], attacker, known, seen, guess, seed=SAMPLE_SEED)
         bar.advance()
+
+
+def _drawn(edition: Edition, data: dict[str, Path], folder: Path, seed: int) -> dict[str, Path]:
+    folder.mkdir()
+    edition.draw_own(data, folder, seed=seed)
+    return files_in(folder, edition.terms.own_files)
 
 
 def readme_text(edition: Edition, language: Language = "en") -> str:
     """Write the page that a team reads first, in English or Japanese: what is in the kit, and the commands."""
     terms, words = edition.terms, JAPANESE if language == "ja" else ENGLISH
     roles = {
-        "data/": ("{}", terms.data_files),
+        **({"data/": ("{}", terms.data_files)} if terms.data_files else {}),
+        **({"sample/own/, sample/attacker/": (words.own, terms.own_files)} if terms.own_files else {}),
         "sample/release/": (words.release, terms.release_files),
         "sample/knowledge/": (words.knowledge if terms.all_knowledge_files else words.no_knowledge, ()),
         "sample/published/": (words.published, terms.published_files),
@@ -219,6 +256,7 @@ def team_commands(edition: Edition) -> list[str]:
     ]
     edition_option = f"--edition {part_name(edition)}{''.join(changed)}"
     data = "".join(f" --data {role.name}=data/{role.file_name}" for role in terms.data_files)
+    data += "".join(f" --data {role.name}=sample/own/{role.file_name}" for role in terms.own_files)
     known = "".join(f" --knowledge {role.name}=sample/knowledge/{role.file_name}" for role in terms.all_knowledge_files)
     release = " ".join(f"sample/release/{role.file_name}" for role in terms.release_files)
     return [

@@ -49,7 +49,7 @@ class Log:
         self._links = links
         self.lines = [LogLine.of(link) for link in links]
 
-    def append(self, step: str, facts: Mapping[str, Any]) -> LogLine:
+    def append(self, step: str, facts: Mapping[str, object]) -> LogLine:
         """Add a line and see it onto the disk before saying so; where that fails, the log is as it was."""
         payload = {"step": step, "facts": dict(facts)}
         line = _file(self._folder).append(self._links, payload, lambda link: _write_head(self._folder, link))
@@ -57,7 +57,7 @@ class Log:
         return line
 
 
-def start_log(folder: Path, facts: Mapping[str, Any]) -> None:
+def start_log(folder: Path, facts: Mapping[str, object]) -> None:
     """Write the log of a new contest, with its first line."""
     (folder / LOG).touch()
     Log(folder, []).append("prepare", facts)

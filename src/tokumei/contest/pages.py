@@ -38,6 +38,7 @@ class _Words:
     files: str
     columns: tuple[str, str]
     data: str
+    own_data: str
     release: str
     published: str
     truth: str
@@ -63,6 +64,7 @@ ENGLISH = _Words(
     files="Files",
     columns=("file", "holds"),
     data="What everybody gets",
+    own_data="What each team alone gets",
     release="What a team submits as its release",
     published="What attackers see of a release",
     truth="What stays secret",
@@ -99,6 +101,7 @@ JAPANESE = _Words(
     files="ファイル",
     columns=("ファイル", "内容"),
     data="全員に配布するもの",
+    own_data="各チームだけに配布するもの",
     release="加工データとして提出するもの",
     published="攻撃者に公開するもの",
     truth="秘密にするもの",
@@ -141,7 +144,8 @@ def rules_text(terms: ContestTerms, language: Language = "en") -> str:
     lines += [f"{number}. {text}" for number, text in enumerate(words.steps, 1)]
     lines += ["", f"## {words.files}"]
     for heading, roles in (
-        (words.data, terms.data_files),
+        *([(words.data, terms.data_files)] if terms.data_files else []),
+        *([(words.own_data, terms.own_files)] if terms.own_files else []),
         (words.release, terms.release_files),
         (words.published, terms.published_files),
         (words.truth, terms.truth_files),
@@ -228,7 +232,7 @@ def ranking_table(standings: Sequence[Standing]) -> tuple[list[str], list[list[A
     return ["place", "team", "value", "utility", "safety", *names], rows
 
 
-def attacker_table(entries: Sequence[TeamEntry]) -> tuple[list[str], list[list[Any]]]:
+def attacker_table(entries: Sequence[TeamEntry]) -> tuple[list[str], list[list[object]]]:
     """Return the columns and rows of the board of attackers."""
     rows = [[line.place, line.team, line.found, line.n_attacked] for line in rank_attackers(entries)]
     return ["place", "attacker", "found", "releases attacked"], rows
@@ -259,11 +263,11 @@ def attack_matrix_svg(entries: Sequence[TeamEntry], standings: Sequence[Standing
     return attack_figure(found, attacker_title="attacker", target_title="release of", success_title="found")
 
 
-def _attack_table(entries: Sequence[TeamEntry]) -> tuple[list[str], list[list[Any]]]:
+def _attack_table(entries: Sequence[TeamEntry]) -> tuple[list[str], list[list[object]]]:
     levels = list(dict.fromkeys(one.knowledge for entry in entries for one in entry.attempts))
-    rows: list[list[Any]] = []
+    rows: list[list[object]] = []
     for entry in entries:
-        row: list[Any] = [entry.team]
+        row: list[object] = [entry.team]
         for level in levels:
             attempts = [one for one in entry.attempts if one.knowledge == level]
             best = max(attempts, key=lambda one: one.score.success, default=None)

@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from tokumei.contest.edition import Edition, Files, GuessScore, OpenFiles, ReleaseScore, Standing, files_in
 from tokumei.contest.folder import PUBLIC, RANKING, SECRET, Contest, SealedScore, files_below, move, seal, take_in
@@ -78,13 +77,14 @@ def prepare(
         contest.path(SECRET, "key").write_text(key.written(), encoding="ascii")
         edition.make_data(data, seed=key.seed("data"), source=source)
         bar.advance()
-        found = files_in(data, edition.terms.data_files)
+        found = files_in(data, edition.terms.data_files) | hide(edition, data, contest.path(SECRET, "data"))
         edition.draw_knowledge(found, knowledge, seed=key.seed("knowledge"))
         bar.advance()
         files_in(knowledge, edition.terms.all_knowledge_files)
         seal(contest.path(PUBLIC), is_secret=False)
         seal(contest.path(SECRET), is_secret=True)
-        names = [contest.path(SETTING), *files_below(contest.path(PUBLIC)), *files_below(knowledge)]
+        hidden = files_below(contest.path(SECRET, "data"))
+        names = [contest.path(SETTING), *files_below(contest.path(PUBLIC)), *hidden, *files_below(knowledge)]
         facts = {
             "commitment": key.commitment,
             "files": {contest.name(path): contest.digest(path) for path in names},
@@ -96,16 +96,29 @@ def prepare(
     return Contest(folder)
 
 
-def check_release(contest: Contest, given: Path) -> None:
-    """Check a release as submitting it would, and leave no trace."""
-    with _taken_release(contest, contest.data_files(contest.season()), given):
+def hide(edition: Edition, data: Path, folder: Path) -> dict[str, Path]:
+    """Move the files that nobody sees out of the data that were made."""
+    if not edition.terms.hidden_files:
+        return {}
+    folder.mkdir(parents=True)
+    for path in files_in(data, edition.terms.hidden_files).values():
+        path.rename(folder / path.name)
+    return files_in(folder, edition.terms.hidden_files)
+
+
+def check_release(contest: Contest, given: Path, team: str | None = None) -> None:
+    """Check a release as submitting it would, and leave no trace.
+
+    team: whose release it is, where teams have data of their own.
+    """
+    with _taken_release(contest, contest.all_data_of(contest.season(), team), given):
         pass
 
 
-def score(contest: Contest, given: Path) -> ReleaseScore:
+def score(contest: Contest, given: Path, team: str | None = None) -> ReleaseScore:
     """Check and score a release as submitting it would, and leave no trace; for the organizer, who may know all."""
     season = contest.season()
-    data = OpenFiles(contest.data_files(season))
+    data = OpenFiles(contest.all_data_of(season, team))
     with _taken_release(contest, data, given) as files:
         return contest.edition.score(data, contest.knowledge_files(season), files)
 
@@ -117,7 +130,7 @@ def submit(contest: Contest, team: str, given: Path, *, scored: SealedScore | No
     """
     season = contest.season()
     season.check_may_submit(team)
-    data, knowledge = OpenFiles(contest.data_files(season)), contest.knowledge_files(season)
+    data, knowledge = OpenFiles(contest.all_data_of(season, team)), contest.knowledge_files(season)
     with contest.draft() as draft:
         files = take_in(given, contest.terms.release_files, draft / "release")
         if scored is None:
@@ -147,14 +160,13 @@ def publish(contest: Contest) -> list[str]:
     """End the anonymizing: show each team's release that counts and the knowledge; give the teams that are shown."""
     season = contest.season()
     season.check_may_publish()
-    data = contest.data_files(season)
     releases = season.counting_releases()
     with contest.draft() as draft:
         for name in ("releases", "truth"):
             (draft / name).mkdir()
         with step("publishing", len(releases)) as bar:
             for team in releases:
-                publish_release(contest, data, season, team, draft)
+                publish_release(contest, season, team, draft)
                 bar.advance()
         (draft / "knowledge").mkdir()
         for path in contest.knowledge_files(season).values():
@@ -178,7 +190,7 @@ def publish(contest: Contest) -> list[str]:
     return list(releases)
 
 
-def publish_release(contest: Contest, data: dict[str, Path], season: Season, team: str, folder: Path) -> None:
+def publish_release(contest: Contest, season: Season, team: str, folder: Path) -> None:
     """Write what attackers see of a team's release, and the truth, below a folder.
 
     The seed follows from the key, the team and the release, so that no team can work out its own or another's order.
@@ -187,17 +199,18 @@ def publish_release(contest: Contest, data: dict[str, Path], season: Season, tea
     shown, truth = folder / "releases" / team, folder / "truth" / team
     shown.mkdir()
     truth.mkdir()
+    data = contest.all_data_of(season, team) | contest.hidden_files(season)
     seed = contest.key.seed("publish", team, release.number)
     contest.edition.publish(data, contest.release_files(season, release), shown, truth, seed=seed)
     files_in(shown, contest.terms.published_files)
     files_in(truth, contest.terms.truth_files)
 
 
-def check_guess(contest: Contest, target: str, given: Path) -> None:
+def check_guess(contest: Contest, target: str, given: Path, team: str | None = None) -> None:
     """Check a guess as attacking would, and leave no trace."""
     season = contest.season()
     season.check_phase(ATTACK, "Checking a guess")
-    data, published = contest.data_files(season), contest.published_files(season, target)
+    data, published = contest.all_data_of(season, team), contest.published_files(season, target)
     with contest.draft() as draft:
         files = take_in(given, contest.terms.guess_files, draft / "guess")
         with _naming(given, files):
@@ -213,7 +226,7 @@ def attack(
     """
     season = contest.season()
     season.check_may_attack(team, target, knowledge)
-    data, published = contest.data_files(season), contest.published_files(season, target)
+    data, published = contest.all_data_of(season, team), contest.published_files(season, target)
     with contest.draft() as draft:
         files = take_in(given, contest.terms.guess_files, draft / "guess")
         if scored is None:
@@ -244,13 +257,12 @@ def judge(
     if line is not None:
         season.check_may_judge(line)
     waiting = season.waiting() if line is None else [season.guesses[line]]
-    data = contest.data_files(season)
     judged = []
     with step("judging", len(waiting)) as bar:
         for guess in waiting:
             before = (scored or {}).get(guess.line)
             if before is None:
-                found = judge_guess(contest, data, season, guess)
+                found = judge_guess(contest, season, guess)
             else:
                 files = contest.guess_files(season, guess)
                 found = GuessScore.of(contest.opened(before, files, guess.target))
@@ -262,8 +274,9 @@ def judge(
     return judged
 
 
-def judge_guess(contest: Contest, data: dict[str, Path], season: Season, guess: PlayedGuess) -> GuessScore:
+def judge_guess(contest: Contest, season: Season, guess: PlayedGuess) -> GuessScore:
     """Hold one guess against the truth."""
+    data = contest.all_data_of(season, guess.attacker)
     published = contest.published_files(season, guess.target)
     truth = contest.truth_files(season, guess.target)
     return contest.edition.judge(data, published, truth, contest.guess_files(season, guess))
@@ -301,7 +314,7 @@ def readmit(contest: Contest, team: str) -> None:
         log.append("readmit", {"team": team} | _new_ranking(contest, season))
 
 
-def _new_ranking(contest: Contest, season: Season) -> dict[str, Any]:
+def _new_ranking(contest: Contest, season: Season) -> dict[str, object]:
     return {"files": _write_ranking(contest, season)} if season.phase == CLOSED else {}
 
 

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from tokumei.contest.edition import Edition, files_in
 from tokumei.contest.folder import PUBLIC, RANKING, SECRET, Contest, files_below, open_contest
@@ -26,6 +25,7 @@ from tokumei.contest.pages import attack_matrix_svg, results_page, utility_and_s
 from tokumei.contest.phases import (
     attack,
     close,
+    hide,
     judge,
     judge_guess,
     prepare,
@@ -146,7 +146,7 @@ class _Worker:
                 bar.advance()
         return self.n_worked_out
 
-    def _same(self, line: LogLine, what: str, found: Any, told: Any) -> None:
+    def _same(self, line: LogLine, what: str, found: object, told: object) -> None:
         if canonical(spelled_alike(found)) != canonical(spelled_alike(told)):
             raise PromiseBroken(f"{_place(line)}: {what} is {_first_difference(found, told)}.")
         self.n_worked_out += 1
@@ -165,29 +165,33 @@ class _Worker:
         if self.source is not None:
             self._same(line, "the source", key.digest(self.source), line.facts["source"])
         with tempfile.TemporaryDirectory() as draft:
-            data, knowledge = Path(draft, "data"), Path(draft, "knowledge")
+            data, knowledge, hidden = (Path(draft, name) for name in ("data", "knowledge", "hidden"))
             data.mkdir()
             knowledge.mkdir()
             if not is_sampled or self.source is not None:
                 contest.edition.make_data(data, seed=key.seed("data"), source=self.source)
+                is_hiding = bool(hide(contest.edition, data, hidden))
                 self._same_files(line, data, f"{PUBLIC}/data")
-            contest.edition.draw_knowledge(contest.data_files(self.season), knowledge, seed=key.seed("knowledge"))
+                if is_hiding:
+                    self._same_files(line, hidden, f"{SECRET}/data")
+            known = contest.data_files(self.season) | contest.hidden_files(self.season)
+            contest.edition.draw_knowledge(known, knowledge, seed=key.seed("knowledge"))
             self._same_files(line, knowledge, f"{SECRET}/knowledge")
 
     def _submit(self, line: LogLine) -> None:
         contest, season = self.contest, self.season
-        data, files = contest.data_files(season), contest.release_files(season, season.releases[-1])
+        release = season.releases[-1]
+        data, files = contest.all_data_of(season, release.team), contest.release_files(season, release)
         score = contest.edition.check_and_score(data, contest.knowledge_files(season), files)
         self._same(line, "the score", score.as_dict(), line.facts["score"])
 
     def _publish(self, line: LogLine) -> None:
         contest, season = self.contest, self.season
-        data = contest.data_files(season)
         with tempfile.TemporaryDirectory() as draft:
             for name in ("releases", "truth"):
                 Path(draft, name).mkdir()
             for team in season.counting_releases():
-                publish_release(contest, data, season, team, Path(draft))
+                publish_release(contest, season, team, Path(draft))
             self._same_files(line, Path(draft, "releases"), f"{PUBLIC}/releases")
             self._same_files(line, Path(draft, "truth"), f"{SECRET}/truth")
         for name, path in contest.knowledge_files(season).items():
@@ -200,12 +204,13 @@ class _Worker:
         contest, season = self.contest, self.season
         guess = season.guesses[line.number]
         published = contest.published_files(season, guess.target)
-        contest.edition.check_guess(contest.data_files(season), published, contest.guess_files(season, guess))
+        data = contest.all_data_of(season, guess.attacker)
+        contest.edition.check_guess(data, published, contest.guess_files(season, guess))
         self.n_worked_out += 1
 
     def _judge(self, line: LogLine) -> None:
         guess = self.season.guesses[line.facts["guess"]]
-        found = judge_guess(self.contest, self.contest.data_files(self.season), self.season, guess)
+        found = judge_guess(self.contest, self.season, guess)
         self._same(line, "the verdict", found.as_dict(), line.facts["score"])
 
     def _rank(self, line: LogLine) -> None:
@@ -229,7 +234,7 @@ def _place(line: LogLine) -> str:
     return f"{LOG}, line {line.number} ({line.step}{f' by {team}' if team else ''})"
 
 
-def _first_difference(found: Any, told: Any, at: str = "") -> str:
+def _first_difference(found: object, told: object, at: str = "") -> str:
     """Describe where two values first differ, and how."""
     if isinstance(found, dict) and isinstance(told, dict):
         for name in sorted({*found, *told}):
@@ -296,7 +301,7 @@ def played_release(contest: Contest, name: str, team: str) -> Iterator[Path]:
     _check_known(name, contest.edition.anonymizers(), "anonymizer")
     with tempfile.TemporaryDirectory() as folder:
         seed = contest.key.seed("play", "release", team, season.n_releases(team))
-        contest.edition.anonymize(name, contest.data_files(season), Path(folder), seed=seed)
+        contest.edition.anonymize(name, contest.all_data_of(season, team), Path(folder), seed=seed)
         yield Path(folder)
 
 
@@ -307,7 +312,7 @@ def played_guess(contest: Contest, name: str, attacker: str, target: str, level:
     season.check_may_attack(attacker, target, level)
     _check_known(name, contest.edition.attacks(), "attack")
     known = files_in(contest.path(PUBLIC, "knowledge"), contest.terms.knowledge_files[level])
-    data, published = contest.data_files(season), contest.published_files(season, target)
+    data, published = contest.all_data_of(season, attacker), contest.published_files(season, target)
     with tempfile.TemporaryDirectory() as folder:
         seed = contest.key.seed("play", "guess", attacker, target, level, season.n_guesses_by(attacker))
         contest.edition.attack(name, data, known, published, Path(folder), seed=seed)

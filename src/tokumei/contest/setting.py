@@ -13,7 +13,6 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from tokumei.contest.edition import COUNTS, EDITIONS, LATEST, Edition
 from tokumei.core.chain import canonical, spelled_alike
@@ -85,7 +84,7 @@ class Secret:
                 mac.update(block)
         return mac.hexdigest()
 
-    def seal(self, facts: Mapping[str, Any]) -> str:
+    def seal(self, facts: Mapping[str, object]) -> str:
         """Return a code that binds facts to each other; without the key, none of them can be changed unnoticed."""
         return hmac.new(self.key, b"seal" + canonical(spelled_alike(facts)).encode(), "sha256").hexdigest()
 
@@ -110,7 +109,7 @@ def parse_setting(text: str, *, file: str = SETTING, folder: Path = Path()) -> E
     return _edition_of(*parse_toml(text, file), folder)
 
 
-def _edition_of(where: Where, found: Mapping[str, Any], folder: Path) -> Edition:
+def _edition_of(where: Where, found: Mapping[str, object], folder: Path) -> Edition:
     """Make the edition that a file names; one that names none is a contest of one's own."""
     _counts(where, found)
     found = {name: value for name, value in found.items() if name != RULE}
@@ -149,7 +148,7 @@ def with_counts(text: str, counts: str | None) -> str:
     return text if said is not None or counts == LATEST else f'{RULE} = "{counts}"\n\n{text}'
 
 
-def _counts(where: Where, found: Mapping[str, Any]) -> str:
+def _counts(where: Where, found: Mapping[str, object]) -> str:
     said = found.get(RULE, LATEST)
     if said not in COUNTS:
         raise where.fault(f"which release of a team counts: {', '.join(COUNTS)}", RULE, value=said)
@@ -180,7 +179,7 @@ def write_setting(edition: Edition) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _spelled(value: Any) -> str:
+def _spelled(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)):
@@ -191,5 +190,5 @@ def _spelled(value: Any) -> str:
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: object) -> object:
     return tuple(_tuples(part) for part in value) if isinstance(value, list) else value

@@ -44,12 +44,12 @@ class Link:
         return digest_of(self.line.encode())
 
 
-def canonical(value: Any) -> str:
+def canonical(value: object) -> str:
     """Spell a value as JSON in the one way that hashes and signatures rely on; numbers must be finite."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def spelled_alike(value: Any) -> Any:
+def spelled_alike(value: object) -> object:
     """Return a value with whole numbers as integers: a database may return 1e16 as 10000000000000000, and -0.0 as 0."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -63,7 +63,7 @@ def digest_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def next_link(links: Sequence[Link], payload: Mapping[str, Any]) -> Link:
+def next_link(links: Sequence[Link], payload: Mapping[str, object]) -> Link:
     """Return the next link of a chain with this payload."""
     return Link(len(links) + 1, links[-1].hash if links else START, payload)
 
@@ -131,7 +131,7 @@ class ChainFile:
         _read_before[self.path.resolve()] = (whole, links)
         return list(links)
 
-    def append(self, links: list[Link], payload: Mapping[str, Any], write_head: Callable[[Link], Head]) -> Head:
+    def append(self, links: list[Link], payload: Mapping[str, object], write_head: Callable[[Link], Head]) -> Head:
         """Add a line to those that were read, see it onto the disk, and write the new head.
 
         Where any of that fails, as on a full disk, the file is as it was.

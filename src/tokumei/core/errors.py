@@ -281,7 +281,7 @@ class FaultList:
         column: str | None = None,
         value: object = None,
         rule: str | None = None,
-        parameters: Mapping[str, Any] | None = None,
+        parameters: Mapping[str, object] | None = None,
     ) -> None:
         """Add one fault."""
         self.faults.append(Fault(expected, self.file, line, column, _found(value), rule, parameters or {}))
@@ -359,7 +359,7 @@ def _quoted(value: str) -> Text:
     return Text("'{value}'", value=value if bare == value else bare)
 
 
-def _texts(found: Mapping[str, Any]) -> dict[str, Any]:
+def _texts(found: Mapping[str, object]) -> dict[str, Any]:
     return {name: from_json(one) if isinstance(one, dict) else one for name, one in found.items()}
 
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.text import Text, choice_of
 
-REQUIRED: Any = object()
+REQUIRED: object = object()
 NAMES = 'a list of names such as ["a", "b"]'
 
 
@@ -36,7 +36,7 @@ class Fields(ABC):
     def inside(self, key: str) -> Fields:
         """Return the fields of an object within this one."""
 
-    def get(self, key: str, expected: str, kinds: type | tuple[type, ...], default: Any = REQUIRED) -> Any:
+    def get(self, key: str, expected: str, kinds: type | tuple[type, ...], default: object = REQUIRED) -> Any:
         """Return the value of a key; an error if it has another type, or is missing without a default."""
         self.asked.add(key)
         if key not in self.found:
@@ -49,7 +49,7 @@ class Fields(ABC):
             raise self.fault(expected, key, value)
         return value
 
-    def text(self, key: str, default: Any = REQUIRED, *, expected: str = "text", most: int | None = None) -> str:
+    def text(self, key: str, default: object = REQUIRED, *, expected: str = "text", most: int | None = None) -> str:
         """Return a text of bounded length."""
         most = most or self.longest
         value: str = self.get(key, expected, str, default)
@@ -65,14 +65,14 @@ class Fields(ABC):
             raise self.fault(expected, key, value)
         return value
 
-    def choice(self, key: str, known: Collection[str], default: Any = REQUIRED) -> str:
+    def choice(self, key: str, known: Collection[str], default: object = REQUIRED) -> str:
         """Return one of some words."""
         value: str = self.get(key, choice_of(known), str, default)
         if value not in known:
             raise self.fault(wanted(value, known), key, value)
         return value
 
-    def number(self, key: str, least: float, most: float, default: Any = REQUIRED) -> float:
+    def number(self, key: str, least: float, most: float, default: object = REQUIRED) -> float:
         """Return a number within bounds."""
         expected = Text("a number from {n:g} to {m:g}", n=least, m=most)
         value = self.get(key, expected, (int, float), default)
@@ -80,7 +80,7 @@ class Fields(ABC):
             raise self.fault(expected, key, value)
         return float(value)
 
-    def whole(self, key: str, least: int = 0, most: int = 10**15, default: Any = REQUIRED) -> int:
+    def whole(self, key: str, least: int = 0, most: int = 10**15, default: object = REQUIRED) -> int:
         """Return a whole number within bounds."""
         expected = Text("a whole number from {n:,} to {m:,}", n=least, m=most)
         value: int = self.get(key, expected, int, default)
@@ -88,12 +88,12 @@ class Fields(ABC):
             raise self.fault(expected, key, value)
         return value
 
-    def flag(self, key: str, default: Any = REQUIRED) -> bool:
+    def flag(self, key: str, default: object = REQUIRED) -> bool:
         """Return true or false."""
         value: bool = self.get(key, "true or false", bool, default)
         return value
 
-    def names(self, key: str, default: Any = REQUIRED, *, known: Collection[str] | None = None) -> tuple[str, ...]:
+    def names(self, key: str, default: object = REQUIRED, *, known: Collection[str] | None = None) -> tuple[str, ...]:
         """Return a list of distinct names, each of the known ones where these are listed."""
         values = self.get(key, NAMES, list, default)
         for value in values:
@@ -153,7 +153,7 @@ def fit(kind: Any, value: Any, *, is_typed: bool = False) -> Any:
     raise ValueError(value)
 
 
-def _typed(kind: Any, text: str) -> Any:
+def _typed(kind: Any, text: str) -> object:
     if kind is bool:
         if text.lower() not in ("true", "false", "yes", "no", "1", "0"):
             raise ValueError(text)

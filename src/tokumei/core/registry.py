@@ -14,14 +14,14 @@ import importlib
 import re
 import typing
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from tokumei.core.errors import DuplicatePart, InputError, UnknownPart
 from tokumei.core.fields import fit, type_name, wanted
-from tokumei.core.text import Text
+from tokumei.core.text import Text, choice_of
 
 P = TypeVar("P")
 
@@ -91,7 +91,7 @@ class Registry(Generic[P]):
             raise UnknownPart(self.kind, name, self._found)
         where = self._found[name]
         if isinstance(where, EntryPoint):
-            part: Any = where.load()
+            part: object = where.load()
         else:
             part = getattr(importlib.import_module(where), class_name(name))
         if not (isinstance(part, type) and is_dataclass(part)):
@@ -107,7 +107,7 @@ class Registry(Generic[P]):
         return make_part_from_text(self.get(name), options, kind=self.kind, name=name)
 
 
-def make_part(part: type[P], options: Mapping[str, Any], *, kind: str, name: str) -> P:
+def make_part(part: type[P], options: Mapping[str, object], *, kind: str, name: str) -> P:
     """Make a part with these options; unknown and missing options are input errors."""
     known = {option.name: option for option in part_options(part)}
     for given in options:
@@ -164,3 +164,23 @@ def read_option(option: Option, text: str) -> Any:
         return fit(option.type, text, is_typed=True)
     except ValueError:
         raise InputError.of(option.type_name, column=option.name, value=text) from None
+
+
+def preset_of(kind: type[P], presets: Mapping[str, P], asked: str | P, changes: Mapping[str, Any], *, sort: str) -> P:
+    """Return a preset by its name, or the part itself, with some of its options changed.
+
+    changes: values, or their texts as typed on a command line. sort: what presets are called in an error.
+    """
+    if isinstance(asked, str):
+        name = asked.replace("_", "-")
+        if name not in presets:
+            raise UnknownPart(sort, asked, presets)
+        asked = presets[name]
+    known = {option.name: option for option in part_options(kind)}
+    for name in changes:
+        if name not in known:
+            raise InputError.of(choice_of(known), option=name)
+    read = {
+        name: read_option(known[name], value) if isinstance(value, str) else value for name, value in changes.items()
+    }
+    return replace(asked, **read)  # type: ignore[type-var]

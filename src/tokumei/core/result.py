@@ -160,7 +160,7 @@ class Answer(Result):
         return self.parts or [Facts(self.values)]
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Write a value for people: numbers with thousands apart or four digits, control characters escaped."""
     # Most values are plain text, and a wide file has hundreds of thousands.
     if type(value) is str and value.isprintable():
@@ -184,7 +184,7 @@ def shown(value: Any) -> str:
     return text if text.isprintable() else "".join(ch if _is_plain(ch) else repr(ch)[1:-1] for ch in text)
 
 
-def frame_of(columns: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "polars") -> Any:
+def frame_of(columns: Sequence[str], rows: Iterable[Sequence[object]], kind: str = "polars") -> Any:
     """Build a frame of rows; a column that mixes numbers and words becomes words, so that none is lost."""
     import polars as pl
 
@@ -223,7 +223,7 @@ def _section_html(section: Section) -> str:
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _row_html(row: Sequence[Any]) -> str:
+def _row_html(row: Sequence[object]) -> str:
     cells = []
     for value in row:
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)

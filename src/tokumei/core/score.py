@@ -69,7 +69,7 @@ class Score:
     def as_dict(self) -> dict[str, Any]:
         """Return the score for JSON; an infinite end is written as null."""
         finite = {"best": self.best, "worst": self.worst}
-        out: dict[str, Any] = {"name": self.name, "value": self.value}
+        out: dict[str, object] = {"name": self.name, "value": self.value}
         out |= {end: value if math.isfinite(value) else None for end, value in finite.items()}
         for extra in ("interval", "baseline", "control", "risk", "risk_interval"):
             if getattr(self, extra) is not None:

@@ -30,7 +30,7 @@ class Text(str):
         made.form, made.values = form, values
         return made
 
-    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, object]]:
         # What is handed to another process keeps its form, too.
         return (self.form,), dict(self.values)
 
@@ -49,12 +49,12 @@ class Text(str):
         return None if None in said.values() else wanted.format(**said)
 
 
-def _in_words(value: Any, how: str, words: Mapping[str, str]) -> str | None:
+def _in_words(value: object, how: str, words: Mapping[str, str]) -> str | None:
     """Translate what stands in a form: a text in words, a name or number as it is written in English."""
     return value.in_words(words) if isinstance(value, Text) else how.format(value)
 
 
-def to_json(value: Any) -> Any:
+def to_json(value: object) -> Any:
     """Convert texts to what JSON can hold and `from_json` reads; all other values stay as they are."""
     if isinstance(value, Text):
         return {"said": value.form, "values": {name: to_json(one) for name, one in value.values.items()}}

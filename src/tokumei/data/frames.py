@@ -67,14 +67,14 @@ def written(values: pl.Series) -> pl.Series:
     return values.dt.to_string(form + ("%:z" if getattr(kind, "time_zone", None) else ""))
 
 
-def as_frame(data: Any) -> pl.DataFrame:
+def as_frame(data: object) -> pl.DataFrame:
     """Convert a Polars, pandas or Arrow object, or a mapping of columns, to a Polars frame."""
     frame = _frame_of(data)
     check_no_patterns(frame.columns)
     return frame
 
 
-def _frame_of(data: Any) -> pl.DataFrame:
+def _frame_of(data: object) -> pl.DataFrame:
     if isinstance(data, pl.DataFrame):
         return data
     if isinstance(data, pl.LazyFrame):
@@ -146,12 +146,12 @@ def _as_type(cells: Any, dtype: Any) -> Any:
         return cells
 
 
-def is_number(name: Any) -> bool:
+def is_number(name: object) -> bool:
     """Whether a column has a whole number for a name, as those of a pandas frame that was never given any."""
     return isinstance(name, (int, np.integer)) and not isinstance(name, bool)
 
 
-def as_lazy(data: Any) -> pl.LazyFrame:
+def as_lazy(data: object) -> pl.LazyFrame:
     """Return a lazy frame of anything `as_frame` accepts, without collecting one that is lazy already."""
     if not isinstance(data, pl.LazyFrame):
         return as_frame(data).lazy()

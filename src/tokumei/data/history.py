@@ -80,7 +80,7 @@ class History:
 
     def __init__(
         self,
-        data: Any,
+        data: object,
         name: str | None = None,
         *,
         customer: str | int | None = None,
@@ -139,7 +139,7 @@ class History:
         return self.n_rows
 
     @classmethod
-    def of(cls, data: Any, *, name: str = "history", columns: Mapping[str, str] | None = None) -> History:
+    def of(cls, data: object, *, name: str = "history", columns: Mapping[str, str] | None = None) -> History:
         """Make a history of any frame and look at every cell, as for a file."""
         return cls(read_columns_of_history(as_frame(data), Source(name), columns or {}), name)
 

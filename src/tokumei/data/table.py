@@ -132,7 +132,7 @@ class Table:
         return row + 1
 
     @classmethod
-    def of(cls, data: Any, roles: Mapping[str, Role | str], *, name: str = "table") -> Table:
+    def of(cls, data: object, roles: Mapping[str, Role | str], *, name: str = "table") -> Table:
         """Make a table of any frame, with a role for every column; an undeclared one is an error, never a guess."""
         frame = as_frame(data)
         faults = FaultList(name)
@@ -149,7 +149,7 @@ class Table:
 
     @classmethod
     def with_quasi_identifiers(
-        cls, data: Any, quasi_identifiers: Iterable[str], *, sensitive: Iterable[str] = (), name: str = "table"
+        cls, data: object, quasi_identifiers: Iterable[str], *, sensitive: Iterable[str] = (), name: str = "table"
     ) -> Table:
         """Make a table from the two roles that matter most; all other columns are declared insensitive."""
         return cls(as_frame(data), quasi_identifiers, sensitive, name=name)
@@ -246,7 +246,7 @@ def _escaped(text: str) -> str:
     return escape(text)
 
 
-def _read(data: Any, reading: Reading) -> pl.DataFrame:
+def _read(data: object, reading: Reading) -> pl.DataFrame:
     if isinstance(data, (str, Path)):
         from tokumei.data.files.formats import read_frame
 
@@ -344,10 +344,10 @@ def tell_blanks(columns: Iterable[Mapping[str, Any]]) -> None:
         log.info("Blanks stand at the ends of names or cells (%s), as parts of them; --trim leaves them out.", named)
 
 
-def _describe_some_at_once(frame: pl.LazyFrame, names: list[str], n_rows: int) -> list[dict[str, Any]]:
+def _describe_some_at_once(frame: pl.LazyFrame, names: list[str], n_rows: int) -> list[dict[str, object]]:
     """Describe a table that does not fit in memory as a whole."""
     n_at_once = max(LEAST_AT_ONCE, CELLS_AT_ONCE // n_rows)
-    columns: list[dict[str, Any]] = []
+    columns: list[dict[str, object]] = []
     with step("describing", len(names)) as bar:
         for start in range(0, len(names), n_at_once):
             some = names[start : start + n_at_once]
@@ -356,9 +356,9 @@ def _describe_some_at_once(frame: pl.LazyFrame, names: list[str], n_rows: int) -
     return columns
 
 
-def _describe(some: pl.DataFrame) -> list[dict[str, Any]]:
+def _describe(some: pl.DataFrame) -> list[dict[str, object]]:
     """Describe columns together: those of one type stand below each other in one long column of cells."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, object]] = {}
     for kind in dict.fromkeys(some.dtypes):
         names = [name for name, one in some.schema.items() if one == kind]
         # Asking for all columns by name costs more than reading them where there are thousands.
@@ -442,5 +442,5 @@ def _numbers(distinct: pl.Series) -> tuple[Positions, Mask, Mask]:
     return by_number, read["number"].is_not_null().to_numpy(), read["is_whole"].to_numpy()
 
 
-def _empty(name: str, kind: pl.DataType, n_rows: int) -> dict[str, Any]:
+def _empty(name: str, kind: pl.DataType, n_rows: int) -> dict[str, object]:
     return dict(zip(FACTS, (name, str(kind), n_rows, 0, None, None, None, 0), strict=True))

@@ -50,7 +50,7 @@ class ChangingRows(HistoryRows, Protocol):
         before, within: of each the row before which it stands, and its number among those that stand there.
         """
 
-    def with_found(self, found: Mapping[str, Any]) -> Self:
+    def with_found(self, found: Mapping[str, object]) -> Self:
         """Note what a step decided on its way, to be told with the release."""
 
 
@@ -112,7 +112,7 @@ class LocalChanges(LocalRows):
         sources = pl.concat([self.sources, pl.repeat(None, len(before), dtype=pl.Int64, eager=True)])
         return replace(self._with_frame(pl.concat([frame, made])[order]), sources=sources.gather(order))
 
-    def with_found(self, found: Mapping[str, Any]) -> Self:
+    def with_found(self, found: Mapping[str, object]) -> Self:
         """Note what a step decided."""
         return replace(self, found={**self.found, **found})
 

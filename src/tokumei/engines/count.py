@@ -43,7 +43,7 @@ def most_classes(n_columns: int) -> int:
 
 
 def count_classes(
-    source: Any,
+    source: object,
     columns: Sequence[str] | str | None = None,
     *,
     recodings: Iterable[Recoding] = (),
@@ -87,7 +87,7 @@ def count_beside(
     return count_classes(source, columns, sensitive=sensitive, person=person, reading=own)
 
 
-def column_names(source: Any, *, engine: str | Engine = "local", reading: Reading = AS_IT_IS) -> list[str]:
+def column_names(source: object, *, engine: str | Engine = "local", reading: Reading = AS_IT_IS) -> list[str]:
     """Return the names of the columns of a source, in its order."""
     with connect(engine) as opened:
         return list(opened.open(source, reading).schema)
@@ -140,7 +140,7 @@ def too_many_classes(relation: Relation, columns: Sequence[str], most: int) -> I
 
 
 def with_histograms(
-    source: Any,
+    source: object,
     counts: ClassCounts,
     sensitive: Sequence[str],
     *,
@@ -185,7 +185,7 @@ def _with_histograms(
 
 
 def write_recoded(
-    source: Any,
+    source: object,
     recodings: Iterable[Recoding],
     out: Path | str,
     *,

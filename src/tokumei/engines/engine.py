@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import polars as pl
 
@@ -155,7 +155,7 @@ class Relation(Protocol):
 class Engine(AbstractContextManager["Engine"], Protocol):
     """Opens sources as relations."""
 
-    def open(self, source: Any, reading: Reading = AS_IT_IS) -> Relation:
+    def open(self, source: object, reading: Reading = AS_IT_IS) -> Relation:
         """Open a frame, a file or the name of a table."""
 
 

@@ -160,7 +160,7 @@ class EngineHistory:
         shape = int(units.max(initial=-1)) + 1, n_items
         return matrix_of(units, cells["number"].to_numpy(), cells["total"].to_numpy(), shape)
 
-    def keep(self, name: str, expression: Any) -> Any:
+    def keep(self, name: str, expression: object) -> Any:
         """Compute something once and keep it, beside the work or on the engine."""
         return self.engine.keep(expression, self.folder / name)
 
@@ -170,7 +170,7 @@ class EngineHistory:
         frame.write_parquet(file, compression="lz4")
         return self.engine.table_of_parts([file])
 
-    def fetch(self, expression: Any) -> pl.DataFrame:
+    def fetch(self, expression: object) -> pl.DataFrame:
         """Fetch a small result."""
         found: pl.DataFrame = self.engine.fetch(expression)
         return found
@@ -220,7 +220,7 @@ class EngineHistory:
         staged = replace(self.staged, n_rows=self.n_rows + n, n_kept=self.n_kept + n)
         return replace(self, table=table, staged=staged, n_numbers=(self.n_numbers + 1) * width)
 
-    def with_found(self, found: Mapping[str, Any]) -> EngineHistory:
+    def with_found(self, found: Mapping[str, object]) -> EngineHistory:
         """Note what a step decided."""
         return replace(self, found={**self.found, **found})
 
@@ -331,7 +331,7 @@ def open_in_place(engine: Any, source: Path | str, folder: Path) -> EngineHistor
     return EngineHistory(engine, table, staged, folder, staged.n_rows)
 
 
-def first_rows(history: EngineHistory, candidates: Any, orders: Mapping[str, int], n: int) -> Any:
+def first_rows(history: EngineHistory, candidates: Any, orders: Mapping[str, int], n: int) -> object:
     """Return exactly n rows of a kept table, the first by columns of whole numbers (name → bits), then by row.
 
     Passes over the table count how many rows begin with which bits until the cut is found; nothing is sorted.

@@ -94,7 +94,7 @@ class HistoryRows(Protocol):
         """
 
 
-def lazy(native: Any) -> Frame:
+def lazy(native: object) -> Frame:
     """Wrap a lazy frame of Polars or a table of Ibis."""
     import narwhals as nw
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import polars as pl
 from polars._typing import MaintainOrderJoin
@@ -178,7 +177,7 @@ def _together(parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
 class LocalEngine:
     """Polars in this process; it needs nothing installed and holds nothing open."""
 
-    def open(self, source: Any, reading: Reading = AS_IT_IS) -> LocalRelation:
+    def open(self, source: object, reading: Reading = AS_IT_IS) -> LocalRelation:
         """Open a frame or a file."""
         if isinstance(source, (str, Path)):
             in_turn = scan_in_turn(source, TURN_ROWS) if reading == AS_IT_IS and is_folder(source) else []

@@ -190,7 +190,7 @@ class RemoteEngine:
     ) -> None:
         self.backend.disconnect()
 
-    def open(self, source: Any, reading: Reading = AS_IT_IS) -> RemoteRelation:
+    def open(self, source: object, reading: Reading = AS_IT_IS) -> RemoteRelation:
         """Open a file, a frame or a table by its name."""
         if isinstance(source, (str, Path)):
             if Path(source).exists() or is_glob(source):
@@ -458,7 +458,7 @@ def _alike(left: EngineValue, right: EngineValue, values: pl.Series) -> list[Eng
     if not values.null_count():
         return [left == right]
     kind = right.type()
-    stand_in: Any = False if kind.is_boolean() else 0
+    stand_in: object = False if kind.is_boolean() else 0
     if kind.is_string() or kind.is_date():
         stand_in = "" if kind.is_string() else datetime.date(1970, 1, 1)
     elif kind.is_timestamp() or kind.is_time():

@@ -58,7 +58,7 @@ class AuditLog:
             pass
         self._sign_head(None, key)
 
-    def append(self, payload: Mapping[str, Any], key: PrivateKey, *, links: list[Link]) -> LogHead:
+    def append(self, payload: Mapping[str, object], key: PrivateKey, *, links: list[Link]) -> LogHead:
         """Add a line to those that were read, see it onto the disk, and sign the new head; or leave all as it was."""
         return ChainFile(self.path).append(links, payload, lambda link: self._sign_head(link, key))
 

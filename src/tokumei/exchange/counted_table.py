@@ -71,7 +71,7 @@ class CountedTable:
     def __init__(
         self,
         lattice: Lattice,
-        source: Any,
+        source: object,
         *,
         carried: Sequence[str] = (),
         sensitive: Sensitive | None = None,

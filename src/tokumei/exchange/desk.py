@@ -131,7 +131,7 @@ def open_desk(
     offer: Offer,
     first_release: str,
     source: str,
-    reading: Mapping[str, Any],
+    reading: Mapping[str, object],
     key: PrivateKey,
     *,
     secret: bytes,
@@ -267,12 +267,12 @@ def commitment(nonce: str, digest: str) -> str:
     return digest_of(f"{nonce} {digest}".encode()) if digest else ""
 
 
-def public_part(says: Mapping[str, Any]) -> dict[str, Any]:
+def public_part(says: Mapping[str, object]) -> dict[str, object]:
     """Return the public part of a line of the private log."""
     return {name: says[name] for name in PUBLIC_FIELDS if name in says}
 
 
-def _append(desk: DeskFolder, says: Mapping[str, Any], key: PrivateKey) -> LogHead:
+def _append(desk: DeskFolder, says: Mapping[str, object], key: PrivateKey) -> LogHead:
     """Add a line to both logs, the private one first: what the next answer depends on must not be lost."""
     time = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     desk.private_log.append({**says, "time": time}, key, links=desk.private_log.lines())

@@ -118,7 +118,7 @@ class Document(Fields):
         return f"{self.index}.{name}" if self.index else name
 
 
-def sign(kind: str, version: int, body: Mapping[str, Any], key: PrivateKey) -> Signed:
+def sign(kind: str, version: int, body: Mapping[str, object], key: PrivateKey) -> Signed:
     """Sign what a document says."""
     return Signed(kind, version, body, key.public, key.sign(_signed_bytes(kind, version, body)))
 
@@ -168,7 +168,7 @@ def read_json(text: str, *, file: str | None = None) -> Any:
             raise InputError.of("each name once", file=file, value=twice)
         return names
 
-    def no_number(name: str) -> Any:
+    def no_number(name: str) -> object:
         raise InputError.of("a finite number", file=file, value=name)
 
     try:
@@ -179,13 +179,13 @@ def read_json(text: str, *, file: str | None = None) -> Any:
         raise InputError.of("JSON of sensible depth, with numbers of sensible length", file=file) from None
 
 
-def _object(value: Any, file: str | None, index: str) -> Mapping[str, Any]:
+def _object(value: object, file: str | None, index: str) -> Mapping[str, object]:
     if not isinstance(value, dict):
         raise InputError.of("an object", file=file, column=index or None)
     return value
 
 
-def _signed_bytes(kind: str, version: int, body: Mapping[str, Any]) -> bytes:
+def _signed_bytes(kind: str, version: int, body: Mapping[str, object]) -> bytes:
     return canonical({"tokumei": kind, "version": version, "body": body}).encode()
 
 

@@ -344,7 +344,7 @@ def check_publication(offer: Offer) -> None:
         raise NotAllowed("The first release and what the predictor publishes tell of small classes together.")
 
 
-def _hierarchy_as_dict(hierarchy: Hierarchy) -> dict[str, Any]:
+def _hierarchy_as_dict(hierarchy: Hierarchy) -> dict[str, object]:
     levels = [{"labels": list(level.labels), "codes": level.codes.tolist()} for level in hierarchy.levels]
     return {"attribute": hierarchy.attribute, "levels": levels}
 

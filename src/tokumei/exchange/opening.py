@@ -73,7 +73,7 @@ def open_offer(
     *,
     key: PrivateKey,
     source: str,
-    reading: Mapping[str, Any],
+    reading: Mapping[str, object],
     registry: SourceRegistry | None,
     person: str | None = None,
     seed_key: PrivateKey | None = None,

@@ -19,6 +19,7 @@ from tokumei.engines.class_counts import SIZE
 from tokumei.exchange.offer import Offer
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice, Node
+from tokumei.methods.perturbing.marginals import MISSING, ROWS
 from tokumei.predictors.fitted_margins import FittedMargins
 from tokumei.predictors.one_way import Ints, enough, halving_tree, leaves_and_codes
 
@@ -296,3 +297,33 @@ def knowledge_in(cells: CellSpace, offer: Offer, releases: Sequence[PublishedCou
         [inside[at] for inside in known.occur],
         [(inside[at], k) for inside, k in known.hold],
     )
+
+
+def count_table(known: CellKnowledge) -> pl.DataFrame:
+    """Write published counts as one table, a line each, as attacks on tables of counts read them.
+
+    A label is a value, the members of a group as {Kyoto;Nara}, or missing where all values are meant.
+
+    | town         | sex | rows |
+    |--------------|-----|------|
+    | {Kyoto;Nara} |     | 27   |
+    | Osaka        | f   | 14   |
+    """
+    cells, lines = known.cells, []
+    names = [[*hierarchy.leaves, MISSING] for hierarchy in cells.lattice.hierarchies]
+    for told in known.told:
+        own = [np.unique(leaf[told.cells]) for leaf in cells.leaves]
+        # What a release lacks is no block, and follows from what it lists.
+        if not told.cells.any() or int(told.cells.sum()) != int(np.prod([len(one) for one in own])):
+            continue
+        labels = [
+            None if len(one) == len(name) else _label([name[at] for at in one.tolist()])
+            for one, name in zip(own, names, strict=True)
+        ]
+        lines.append((*labels, told.rows))
+    schema = {**dict.fromkeys(cells.lattice.attributes, pl.String), ROWS: pl.Int64}
+    return pl.DataFrame(lines, schema=schema, orient="row").unique(maintain_order=True)
+
+
+def _label(members: Sequence[str]) -> str:
+    return members[0] if len(members) == 1 else "{" + ";".join(members) + "}"

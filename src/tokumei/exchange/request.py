@@ -62,15 +62,11 @@ class Tried:
 
 @dataclass(frozen=True)
 class Connection:
-    """How far a user's own column connects to an attribute at a level: by how many of its values.
-
-    `own_level` is the level of the user's own hierarchy whose labels are looked up; 0 are the values themselves.
-    """
+    """How far a user's own column connects to an attribute at a level: by how many of its values."""
 
     attribute: str
     column: str
     level: int
-    own_level: int
     n_values: int
     n_connected: int
 
@@ -111,29 +107,24 @@ def try_all(
     return [try_node(offer, node, criterion=criterion, given=given) for node in nodes]
 
 
-def connections(
-    offer: Offer, attribute: str, values: pl.Series, *, own_levels: Sequence[Sequence[str]] | None = None
-) -> list[Connection]:
+def connections(offer: Offer, attribute: str, values: pl.Series) -> list[Connection]:
     """Return the levels of an attribute at which a user's own column connects to it.
 
-    A value connects where its text is a label of the level, or a leaf below one. With a hierarchy of their own,
-    given by the labels of their distinct values at each level, users see the finest level of theirs that connects.
+    A value connects where its text is a label of the level, or a leaf below one.
     """
     index = offer.lattice.attributes.index(attribute) if attribute in offer.lattice.attributes else None
     if index is None:
         raise InputError.of(Text("an attribute: {names}", names=", ".join(offer.lattice.attributes)), value=attribute)
     hierarchy = offer.hierarchies[index]
     plain = values.drop_nulls().unique().cast(pl.String).sort().to_list()
-    ways = [plain, *(list(labels) for labels in own_levels or [])]
     found = []
     for level, labels in enumerate(hierarchy.levels):
         # A finer value has one label at every coarser level.
         known = set(labels.labels) | {
             label for finer in range(level) if hierarchy.finer[finer, level] for label in hierarchy.levels[finer].labels
         }
-        counted = [sum(each in known for each in way) for way in ways]
-        best = max(range(len(ways)), key=lambda way: (counted[way], -way))
-        found.append(Connection(attribute, values.name, level, best, len(ways[best]), counted[best]))
+        n_connected = sum(each in known for each in plain)
+        found.append(Connection(attribute, values.name, level, len(plain), n_connected))
     return found
 
 

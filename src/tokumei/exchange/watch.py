@@ -52,7 +52,7 @@ PUBLIC_FILES = ("offer.json", "first-release.csv", "public.jsonl", "public.head.
 REVISIONS = "revisions"
 
 
-def verify_public(folder: Path) -> dict[str, Any]:
+def verify_public(folder: Path) -> dict[str, object]:
     """Check all that is public of an offer; PromiseBroken names what is wrong."""
     desk = DeskFolder(folder)
     offer, signed = desk.offer()
@@ -117,7 +117,7 @@ def check_answer(
     *,
     request: Path | None = None,
     release: Path | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Check an answer against the provider's key, the request that it is to, the release that came with it, and a log.
 
     PromiseBroken names what does not fit.
@@ -126,7 +126,7 @@ def check_answer(
     if signed.key != provider:
         raise PromiseBroken(f"{path}: signed by {fingerprint(signed.key)}, not by the provider.")
     fields = Document(signed.body, str(path))
-    result: dict[str, Any] = {"outcome": fields.choice("outcome", ["served", "refused", "waiting"])}
+    result: dict[str, object] = {"outcome": fields.choice("outcome", ["served", "refused", "waiting"])}
     asked = None
     if request is not None:
         asked = read_signed(request, REQUEST, REQUEST_VERSION)
@@ -312,7 +312,7 @@ def rows_of_first_release(offer: Offer, path: Path) -> list[int]:
     return sizes
 
 
-def watch(names: Sequence[str], offers: Sequence[Offer], first_releases: FirstReleases = ()) -> dict[str, Any]:
+def watch(names: Sequence[str], offers: Sequence[Offer], first_releases: FirstReleases = ()) -> dict[str, object]:
     """Look over some offers and give what was found, for JSON."""
 
     def shown(pairs: Sequence[Pair]) -> list[dict[str, Any]]:

@@ -12,7 +12,6 @@ import io
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -136,7 +135,7 @@ def _file_of(attribute: str, files: list[Path], folder: Path) -> Path:
 ITEM = "item"
 
 
-def item_hierarchy(given: Any) -> Hierarchy | None:
+def item_hierarchy(given: object) -> Hierarchy | None:
     """Return the item hierarchy that was given: one, its file, or either by the column item; None if none."""
     if isinstance(given, Mapping):
         for column in given:

@@ -28,7 +28,7 @@ from tokumei.hierarchies.leaves import exactly, leaf_texts, number_leaves, unrea
 EXPECTED = "a tk.Hierarchy, the name of its file, a mapping, a frame, a list of cuts or a function"
 
 
-def hierarchy_given(given: Any, attribute: str, values: pl.Series) -> Hierarchy:
+def hierarchy_given(given: object, attribute: str, values: pl.Series) -> Hierarchy:
     """Make the hierarchy of a column with these values of what somebody wrote in Python."""
     if hasattr(given, "build"):
         made: Hierarchy = given.build(attribute, values)
@@ -59,7 +59,7 @@ def _of_mapping(given: Mapping[Any, Any], attribute: str, values: pl.Series) -> 
     return _of_labels(attribute, texts, [labels.get(text) for text in texts])
 
 
-def _of_frame(given: Any, attribute: str) -> Hierarchy:
+def _of_frame(given: object, attribute: str) -> Hierarchy:
     frame = as_frame(given)
     columns = [frame[name].cast(pl.String).to_list() for name in frame.columns]
     for name, column in zip(frame.columns, columns, strict=True):
@@ -88,7 +88,7 @@ def _of_cuts(given: Sequence[Any], attribute: str, values: pl.Series) -> Hierarc
     return made
 
 
-def _cut(one: Any, attribute: str) -> Any:
+def _cut(one: object, attribute: str) -> Any:
     if isinstance(one, bool) or not isinstance(one, Real):
         raise InputError.of("numbers to cut at, as [18, 65]", option=f"hierarchies {attribute}", value=one)
     return exactly(float(one))
@@ -100,7 +100,7 @@ def _of_function(given: Callable[[Any], Any], attribute: str, values: pl.Series)
     return _of_labels(attribute, leaf_texts(attribute, distinct), [given(value) for value in distinct.to_list()])
 
 
-def _of_labels(attribute: str, texts: Sequence[str], labels: Sequence[Any]) -> Hierarchy:
+def _of_labels(attribute: str, texts: Sequence[str], labels: Sequence[object]) -> Hierarchy:
     """Make a hierarchy of a label, or of one for each level, for each value."""
     several = [
         [one] if isinstance(one, str) else list(one) if isinstance(one, (list, tuple)) else None for one in labels
@@ -117,10 +117,10 @@ def _of_labels(attribute: str, texts: Sequence[str], labels: Sequence[Any]) -> H
     return made
 
 
-def _is_label(one: Any) -> bool:
+def _is_label(one: object) -> bool:
     return isinstance(one, str) and bool(one)
 
 
-def _text(key: Any) -> str:
+def _text(key: object) -> str:
     """Write a key as a column of its type does."""
     return str(key).lower() if isinstance(key, bool) else str(key)

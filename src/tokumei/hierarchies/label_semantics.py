@@ -204,6 +204,13 @@ class Vocabulary:
         # Numbers are taken out of their order far faster than the values would be.
         return indices if rows is None else indices[rows]
 
+    def unknown(self, values: pl.Series) -> list[str]:
+        """Return the values that are no leaf, each once; in a column of numbers, those that are numbers."""
+        distinct = values.drop_nulls().unique()
+        new = distinct.filter(pl.Series(self.indices(distinct, are_known=False) > self.n_leaves))
+        texts = leaf_texts(self.attribute, new) if len(new) else []
+        return [text for text in texts if not self.is_numeric or read_number(text) is not None]
+
     def _indices_of_leaves(self, dtype: pl.DataType) -> pl.DataFrame:
         """Return the index of each leaf, read as the type of a column."""
         leaves = pl.Series(list(self.hierarchy.leaves), dtype=pl.String)

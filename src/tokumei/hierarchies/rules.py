@@ -206,8 +206,11 @@ def rule_of(recoding: Recoding) -> Rule | None:
     return None if recoding.label_of_missing is None else Hidden(recoding.label_of_missing)
 
 
-def extended(hierarchy: Hierarchy, texts: Sequence[str]) -> Hierarchy:
-    """Return a hierarchy with those of these values as leaves, too, that a rule covers at every level."""
+def extended(hierarchy: Hierarchy, texts: Sequence[str], *, is_open: bool = False) -> Hierarchy:
+    """Return a hierarchy with those of these values as leaves, too, that a rule covers at every level.
+
+    is_open: all others are leaves, too; no label stands for them but themselves and one that says nothing.
+    """
     known = set(hierarchy.leaves)
     new = [text for text in dict.fromkeys(texts) if text not in known]
     if not new:
@@ -220,19 +223,25 @@ def extended(hierarchy: Hierarchy, texts: Sequence[str]) -> Hierarchy:
         added = [[None] * len(new) if rules[0] is None else rules[0].labels(new)]
     added += [[None] * len(new) if one is None else one.labels(new) for one in rules[1:]]
     is_covered = [all(label is not None for label in row) for row in zip(*added, strict=True)]
+    if is_open:
+        for level, row in enumerate(added):
+            label = hierarchy.labels_at(level)[0] if level and hierarchy.says_nothing(level) else None
+            outside = new if label is None else [label] * len(new)
+            row[:] = [own if is_own else text for own, is_own, text in zip(row, is_covered, outside, strict=True)]
+        is_covered = [True] * len(new)
     columns = [[*hierarchy.labels_at(level), *itertools.compress(one, is_covered)] for level, one in enumerate(added)]
     order = _order(columns[0])
     return Hierarchy.of_levels(hierarchy.attribute, [[str(column[at]) for at in order] for column in columns])
 
 
-def rule_as_dict(rule: Rule) -> dict[str, Any]:
+def rule_as_dict(rule: Rule) -> dict[str, object]:
     """Return a rule for JSON."""
-    found: dict[str, Any] = asdict(cast("Any", rule))
+    found: dict[str, object] = asdict(cast("Any", rule))
     listed = {name: list(one) if isinstance(one, tuple) else one for name, one in found.items()}
     return {"rule": rule.name, **listed}
 
 
-def rule_from(described: Mapping[str, Any], column: str) -> Rule:
+def rule_from(described: Mapping[str, object], column: str) -> Rule:
     """Make the rule that a recipe describes; what cannot be read is an InputError."""
     options: dict[str, Any] = {
         name: tuple(one) if isinstance(one, list) else one for name, one in described.items() if name != "rule"

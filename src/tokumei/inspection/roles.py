@@ -223,9 +223,6 @@ def _of_category(facts: ColumnFacts) -> Suggestion:
     return Suggestion(OTHER, "category", Text("{n:,} different values, none of a known kind", n=facts.n_distinct))
 
 
-JAPANESE = range(0x3040, 0x9FFF)
-
-
 @dataclass(frozen=True)
 class HierarchyChoice:
     """A builder with its options, and why; without a builder the value is told or not told."""

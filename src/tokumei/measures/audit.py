@@ -117,5 +117,5 @@ def _worst(by_sensitive: Mapping[str, Mapping[str, Score]]) -> dict[str, Score]:
     return worst
 
 
-def _as_dicts(scores: Mapping[str, Score]) -> dict[str, Any]:
+def _as_dicts(scores: Mapping[str, Score]) -> dict[str, object]:
     return {name: score.as_dict() for name, score in scores.items()}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import fields, replace
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, ClassVar, Protocol, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -72,6 +72,14 @@ class Requirement(Protocol):
 
     def measure(self, counts: ClassCounts) -> Score:
         """Return the value achieved over all classes."""
+
+
+class ClassSizes:
+    """What all requirements have in common that only look at how large classes are."""
+
+    sensitive_columns: ClassVar[tuple[str, ...]] = ()
+    is_monotone: ClassVar[bool] = True
+    is_strongly_monotone: ClassVar[bool] = True
 
 
 @runtime_checkable
@@ -135,7 +143,7 @@ def sensitive_histogram(counts: ClassCounts, column: str) -> Histogram:
     return counts.histograms[column].of_values
 
 
-def value_shares(counts: ClassCounts, column: str) -> dict[Any, float]:
+def value_shares(counts: ClassCounts, column: str) -> dict[object, float]:
     """Return the share of each sensitive value among all rows or people, the reference of t-closeness and β-likeness.
 
     With the original's shares as reference a class holds or fails whatever other rows are suppressed.

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -84,7 +83,7 @@ class SeveralReleases:
     @classmethod
     def of(
         cls,
-        frames: Iterable[Any],
+        frames: Iterable[object],
         columns: Sequence[str] | Sequence[Sequence[str]],
         *,
         sensitive: Sequence[str] = (),

@@ -96,7 +96,7 @@ class Applied:
 
 def apply_recipe(
     recipe: Recipe,
-    data: Any,
+    data: object,
     *,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     population: ClassCounts | None = None,
@@ -269,7 +269,7 @@ def _made_again(
     if getattr(method, "spends_budget", False) and not options.get("reproducible"):
         raise NotAllowed(
             f"A recipe of {recipe.method} is not applied, since every release spends budget: anonymize the table anew, "
-            "with this recipe as 'earlier'."
+            + ("with this recipe as 'earlier'." if hasattr(method, "earlier") else "with the same file of the budget.")
         )
     goal = Goal(
         [requirement_of(one, hierarchies, population) for one in options["requirements"]],

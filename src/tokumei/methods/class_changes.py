@@ -18,7 +18,6 @@ from tokumei.methods.label_ladders import Label, Ladder, label_cost
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 Kind = Literal["snap", "widen", "merge", "suppress"]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -86,7 +85,7 @@ class Change:
         if self.delete:
             rule = Delete(once=False, price_deviations=0.0, telling=self.delete, most=1.0)
             history = rule.change(history, seed=seed).history
-        facts: dict[str, Any] = {}
+        facts: dict[str, object] = {}
         cells = lives.rename({"pseudonym": "life"})
         if self.lifetime is not None:
             first = lives["period"].min()

@@ -65,7 +65,7 @@ class Pipeline:
             raise InputError.of("a seed, in the pipeline's file or beside it", option="seed")
         steps = [method for method in self.methods if isinstance(method, HistoryStep)]
         recipes = []
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         history, rows = original, all_rows(original)
         with progress_step("anonymizing", len(steps) + 1) as bar:
             for number, step in enumerate(steps, 1):

@@ -165,7 +165,7 @@ def requirement_of(
     return SAFETY.make(described["name"], **options)
 
 
-def hierarchy_as_dict(hierarchy: Hierarchy) -> dict[str, Any]:
+def hierarchy_as_dict(hierarchy: Hierarchy) -> dict[str, object]:
     """Return a hierarchy for JSON: a list of labels for each level, in the order of the leaves."""
     levels = [hierarchy.labels_at(level) for level in range(len(hierarchy.levels))]
     return {"attribute": hierarchy.attribute, "levels": levels}
@@ -182,7 +182,7 @@ def unit_of(recipe: Recipe) -> Unit | None:
     return None if found is None else Unit(found["column"], Role(found["role"]))
 
 
-def unit_as_dict(goal: Goal) -> dict[str, Any]:
+def unit_as_dict(goal: Goal) -> dict[str, object]:
     """Return who is protected as it stands in a recipe; nothing where every row is somebody else."""
     return {} if goal.unit is None else {"unit": {"column": goal.unit.column, "role": str(goal.unit.role)}}
 
@@ -198,7 +198,7 @@ def columns_of(recipe: Recipe) -> list[str]:
     return list(dict.fromkeys([*quasi_identifiers_of(recipe), *(name for name in named if name is not None)]))
 
 
-def method_options(recipe: Recipe) -> dict[str, Any]:
+def method_options(recipe: Recipe) -> dict[str, object]:
     """Return the options of a method that works on rows; where a recipe says nothing of ranges, they were tight."""
     types = {one.name: one.type for one in part_options(TABLE_ANONYMIZERS.get(recipe.method))}
     tight = {"ranges": "tight"} if "ranges" in types else {}
@@ -261,7 +261,7 @@ def order_seed(recipe: Recipe, frame: pl.DataFrame) -> int | None:
     return int(order["seed"]) if digest_of(frame.select(order["columns"])) == order["original"] else None
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return an option as JSON has it."""
     if isinstance(value, Hierarchy):
         return hierarchy_as_dict(value)
@@ -271,5 +271,5 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _plain_key(key: Any) -> Any:
+def _plain_key(key: object) -> object:
     return key if key is None or isinstance(key, (str, int, float)) else str(key)

@@ -81,6 +81,10 @@ TABLE_ANONYMIZERS: Registry[TableAnonymizer] = Registry(
         "search.climbing": ["best-effort", "datafly", "incognito", "ola"],
         "search.optimal": ["exhaustive", "optimal"],
         "search.predicted": ["pak", "prediction-guided"],
+        "synthetic.aim": ["aim"],
+        "synthetic.copula": ["copula"],
+        "synthetic.mst": ["mst"],
+        "synthetic.sequential_trees": ["sequential-trees"],
     },
     group="tokumei.methods.table",
 )

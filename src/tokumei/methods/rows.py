@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import polars as pl
 
@@ -26,7 +25,8 @@ from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.requirement import Requirement, population_of, sees_whole_release, with_population
-from tokumei.methods.local.encoding import EncodedRows, encode_rows, flat_hierarchy, people_domain
+from tokumei.methods.local.encoding import EncodedRows, count_rows_of, encode_classes, flat_hierarchy, people_domain
+from tokumei.methods.local.grid import Grid
 from tokumei.methods.local.task import Ints, LocalRecoding, LocalTask
 from tokumei.methods.perturbing.perturbation import Original
 from tokumei.methods.recipes import (
@@ -71,16 +71,46 @@ class Regrouping:
         return indices
 
 
-def regroup(method: LocalRecoder, encoded: EncodedRows, *, seed: int) -> Regrouping:
-    """Run a method; CannotAnonymize if more rows would have to go than may."""
-    asked, counts = encoded.task.requirements, encoded.task.counts
-    task = replace(encoded.task, requirements=against_original(asked, counts))
+def decide_groups(
+    method: LocalRecoder, counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: Goal, seed: int
+) -> Regrouping:
+    """Decide, and once more without leaving rows out where that breaks what is asked of the release as a whole."""
+    found = group_classes(method, counts, hierarchies, goal, seed)
+    if found.n_suppressed and any(sees_whole_release(one) for one in found.checked):
+        try:
+            check_classes(released_counts(found, counts), found.checked)
+        except PromiseBroken:
+            return group_classes(method, counts, hierarchies, replace(goal, suppression=0.0), seed)
+    return found
+
+
+def group_classes(
+    method: LocalRecoder,
+    counts: ClassCounts,
+    hierarchies: Mapping[str, Hierarchy],
+    goal: Goal,
+    seed: int,
+    grids: Mapping[str, Grid] | None = None,
+) -> Regrouping:
+    """Run a method on counted classes; CannotAnonymize if more rows would have to go than may."""
+    asked = goal.requirements
+    encoded = encode_classes(
+        counts,
+        whole_trees(counts.columns, hierarchies, counts.domain, asked),
+        asked,
+        numeric=goal.numeric,
+        suppression=goal.suppression,
+        weights=goal.weights,
+        grids=grids,
+    )
+    told, by_leaf = encoded.task.requirements, encoded.task.counts
+    task = replace(encoded.task, requirements=against_original(told, by_leaf))
     recoding = method.recode_locally(task, seed=seed)
     n_suppressed = recoding.n_suppressed(task)
     if n_suppressed > task.n_may_suppress:
         raise task.too_many_out(n_suppressed)
     shares = recoding.shares(task)
-    checked = against_original(asked, counts, moves=n_suppressed > 0)
+    checked = against_original(told, by_leaf, moves=n_suppressed > 0)
     return Regrouping(
         encoded,
         recoding,
@@ -88,6 +118,14 @@ def regroup(method: LocalRecoder, encoded: EncodedRows, *, seed: int) -> Regroup
         n_suppressed,
         Score("ncp", min(1.0, sum(shares.values())), best=0, worst=1, inputs={"shares": shares}),
     )
+
+
+def released_counts(found: Regrouping, counts: ClassCounts) -> ClassCounts:
+    """Return the counts that the release will have."""
+    kept = found.kept()
+    taken = counts.taken(~found.recoding.is_suppressed[found.encoded.class_of])
+    labels = found.labels(kept)
+    return taken.labelled(labels)
 
 
 def whole_trees(
@@ -112,7 +150,7 @@ def row_recipe(
     hierarchies: Mapping[str, Hierarchy],
     keep: Sequence[str],
     seed: int | None,
-    more: Mapping[str, Any] = MappingProxyType({}),
+    more: Mapping[str, object] = MappingProxyType({}),
 ) -> Recipe:
     """Return the recipe of a method on rows: its goal and options, to run it again."""
     options = {
@@ -175,6 +213,8 @@ class RowRelease(RowOutcome):
 
     release: Release
     seconds: float = 0.0
+    # The rows that a model of the others never saw.
+    held_out: pl.Series | None = None
 
 
 def release_rows(
@@ -213,7 +253,8 @@ def release_rows(
 def check_is_used(goal: Goal, quasi_identifiers: Sequence[str]) -> None:
     """Refuse what the method would not look at: whoever asks for it would believe that it was done."""
     name = part_name(goal.method)
-    if goal.unit is not None and isinstance(goal.method, Perturber):
+    draws = getattr(goal.method, "draws_all_columns", False)
+    if goal.unit is not None and isinstance(goal.method, Perturber) and not draws:
         expected = "a method that puts classes together, where a person has several rows: {name} knows rows alone"
         raise InputError.of(Text(expected, name=name), option=str(goal.unit.role), value=goal.unit.column)
     if goal.preference:
@@ -240,52 +281,31 @@ class _Asked:
     goal: Goal
     keep: Sequence[str]
 
-    def recipe(self, seed: int | None, more: Mapping[str, Any] = MappingProxyType({})) -> Recipe:
+    def recipe(self, seed: int | None, more: Mapping[str, object] = MappingProxyType({})) -> Recipe:
         """Return the recipe: the request, and what was found out."""
         return row_recipe(self.goal, self.quasi_identifiers, self.hierarchies, self.keep, seed, more)
 
 
 def _recoded_locally(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
-    """Recode, and once more without leaving rows out where that broke what is asked of the release as a whole."""
-    if not asked.goal.requirements:
-        raise InputError.of("at least one requirement, such as k")
-    made = _grouped(method, asked, seed)
-    try:
-        return replace(made, counts=_recounted(made, asked))
-    except PromiseBroken:
-        if not made.n_suppressed or not any(sees_whole_release(one) for one in made.checked):
-            raise
-    again = _grouped(method, replace(asked, goal=replace(asked.goal, suppression=0.0)), seed)
-    recipe = asked.recipe(seed)
-    release = replace(again.release, recipe=recipe)
-    return replace(again, recipe=recipe, release=release, counts=_recounted(again, asked))
-
-
-def _grouped(method: LocalRecoder, asked: _Asked, seed: int) -> RowRelease:
+    """Decide on the classes of the rows, as where they are counted on an engine, and label the rows."""
     frame, goal = asked.frame, asked.goal
-    trees = whole_trees(asked.quasi_identifiers, asked.hierarchies, frame.get_column, goal.requirements)
-    encoded = encode_rows(
-        frame,
-        trees,
-        goal.requirements,
-        sensitive=goal.sensitive,
-        person=goal.person,
-        numeric=goal.numeric,
-        suppression=goal.suppression,
-        weights=goal.weights,
-    )
-    found = regroup(method, encoded, seed=seed)
+    if not goal.requirements:
+        raise InputError.of("at least one requirement, such as k")
+    counts, class_of = count_rows_of(frame, asked.quasi_identifiers, goal.sensitive, goal.person)
+    found = decide_groups(method, counts, asked.hierarchies, goal, seed)
+    found = replace(found, encoded=replace(found.encoded, class_of=found.encoded.class_of[class_of]))
     kept = found.kept()
     released = frame.select(asked.columns)[kept].with_columns(found.labels(kept))
     recipe = asked.recipe(seed)
-    return RowRelease(
+    made = RowRelease(
         recipe=recipe,
         checked=found.checked,
         n_suppressed=found.n_suppressed,
-        n_people=encoded.task.counts.n_people,
+        n_people=counts.n_people,
         loss=found.loss,
         release=Release(released, recipe, rows=pl.Series("row", kept)),
     )
+    return replace(made, counts=_recounted(made, asked))
 
 
 def _changed(method: Perturber, asked: _Asked, seed: int | None, *, is_reproducible: bool) -> RowRelease:
@@ -294,8 +314,9 @@ def _changed(method: Perturber, asked: _Asked, seed: int | None, *, is_reproduci
     if spends and seed is not None and not is_reproducible:
         expected = "no seed: its promise rests on noise nobody knows; --reproducible takes one and promises none"
         raise InputError.of(expected, option="seed", value=seed)
-    counts = count_classes(frame, asked.quasi_identifiers, sensitive=goal.sensitive)
-    told = requirements_told(goal, counts)
+    told: Sequence[Requirement] = []
+    if goal.requirements:
+        told = requirements_told(goal, count_classes(frame, asked.quasi_identifiers, sensitive=goal.sensitive))
     released = frame.select(asked.columns)
     original = Original(
         released,
@@ -304,10 +325,11 @@ def _changed(method: Perturber, asked: _Asked, seed: int | None, *, is_reproduci
         tuple(goal.sensitive),
         dict(asked.hierarchies),
         told,
+        None if goal.person is None else frame[goal.person],
     )
     used = fresh_seed() if seed is None else seed
     changed = method.perturb(original, seed=used)
-    more: dict[str, Any] = {"columns": list(asked.columns), "original": digest_of(released)}
+    more: dict[str, object] = {"columns": list(asked.columns), "original": digest_of(released)}
     promises = changed.promises
     if spends:
         more["reproducible"] = seed is not None
@@ -318,7 +340,14 @@ def _changed(method: Perturber, asked: _Asked, seed: int | None, *, is_reproduci
     recipe = asked.recipe(None if spends and seed is None else used, {**changed.facts, **more})
     n_suppressed = 0 if changed.rows is None else frame.height - changed.frame.height
     release = Release(changed.frame, recipe, rows=changed.rows)
-    made = RowRelease(recipe=recipe, checked=told, n_suppressed=n_suppressed, promises=promises, release=release)
+    made = RowRelease(
+        recipe=recipe,
+        checked=told,
+        n_suppressed=n_suppressed,
+        promises=promises,
+        release=release,
+        held_out=changed.held_out,
+    )
     return replace(made, counts=_recounted(made, asked))
 
 

@@ -115,7 +115,7 @@ def released_rows(
 
 
 def write_anonymized(
-    source: Any,
+    source: object,
     hierarchies: Mapping[str, Hierarchy],
     goal: Goal,
     out: Path | str,
@@ -155,7 +155,7 @@ def write_anonymized(
 
 
 def check_promise(
-    released: Any, goal: Goal, recodings: Sequence[Recoding], decided: ClassCounts | None = None
+    released: object, goal: Goal, recodings: Sequence[Recoding], decided: ClassCounts | None = None
 ) -> ClassCounts:
     """Count a release again, return the counts, and raise PromiseBroken if a class does not meet a requirement.
 

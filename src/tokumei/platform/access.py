@@ -131,7 +131,7 @@ def error_page(request: HttpRequest, status: int, *, said: str = "") -> HttpResp
     title, text = _words(status)
     if request.path_info.startswith(FOR_PROGRAMS):
         return JsonResponse({"error": NAME_OF_STATUS[status], "message": said or title}, status=status)
-    context: dict[str, Any] = {"status": status, "title": title, "text": said or text}
+    context: dict[str, object] = {"status": status, "title": title, "text": said or text}
     return render(request, "pages/error.html", context, status=status)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db import models
 from django.utils.translation import get_language
@@ -43,7 +43,7 @@ BEGIN = '{"said": '
 class SentenceField(TextField):
     """A sentence in the database; one of the library comes back as a `Text`, since its reader may read Japanese."""
 
-    def get_prep_value(self, value: Any) -> Any:
+    def get_prep_value(self, value: object) -> object:
         """Write the form and what stands in it, where there is one."""
         written = json.dumps(to_json(value), ensure_ascii=False) if isinstance(value, Text) else value
         return super().get_prep_value(written)

@@ -125,7 +125,7 @@ class CompiledQuery:
             return rows
         return list(statement.compiler.apply_converters(rows, statement.converters))
 
-    def _compile(self, connection: Any) -> _Statement:
+    def _compile(self, connection: object) -> _Statement:
         # Values that no query of ours holds otherwise, to be found again among its parameters.
         marks: list[Value] = [
             2_000_000_011 + number if kind is int else f"the-value-{number}" for number, kind in enumerate(self.kinds)
@@ -144,7 +144,7 @@ def columns_of(model: type[models.Model], prefix: str = "") -> list[str]:
     return [f"{prefix}{field.attname}" for field in model._meta.concrete_fields]
 
 
-def made(model: type[Row], values: Sequence[Any]) -> Row:
+def made(model: type[Row], values: Sequence[object]) -> Row:
     """Make a row of a model from the values of its columns, as Django does."""
     return model.from_db(DEFAULT_DB_ALIAS, columns_of(model), values)
 

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
 
 import httpx
 from django.conf import settings
@@ -104,7 +103,7 @@ def run_web(descriptor: int) -> None:
             for name, value in _gunicorn_settings(descriptor).items():
                 self.cfg.set(name, value)
 
-        def load(self) -> Any:
+        def load(self) -> object:
             from tokumei.platform.wsgi import application
 
             return application
@@ -112,7 +111,7 @@ def run_web(descriptor: int) -> None:
     Server().run()
 
 
-def _gunicorn_settings(descriptor: int) -> dict[str, Any]:
+def _gunicorn_settings(descriptor: int) -> dict[str, object]:
     from tokumei.platform.web_worker import N_WAITING
 
     return {

@@ -94,7 +94,7 @@ def database(data: Path) -> dict[str, Any]:
     raise InputError.of("postgresql://… or sqlite:///…", column="DATABASE_URL", value=f"{parts.scheme}:…")
 
 
-def shared_store() -> dict[str, Any]:
+def shared_store() -> dict[str, object]:
     """Return Django's settings of the store that several machines share; none for one machine.
 
     The credentials are those that boto3 finds: variables of the environment, a file, or the machine's role.
@@ -144,7 +144,7 @@ def mail(data: Path) -> dict[str, Any]:
     raise InputError.of("smtp://…, smtps://…, console: or file:", column="TOKUMEI_MAIL", value=f"{parts.scheme}:…")
 
 
-def _sqlite(path: str) -> dict[str, Any]:
+def _sqlite(path: str) -> dict[str, object]:
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(Path(path).resolve()),
@@ -158,7 +158,7 @@ def _sqlite(path: str) -> dict[str, Any]:
     }
 
 
-def _postgresql(parts: SplitResult) -> dict[str, Any]:
+def _postgresql(parts: SplitResult) -> dict[str, object]:
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(parts.path.lstrip("/")),
@@ -179,7 +179,7 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Write the record."""
-        line: dict[str, Any] = {
+        line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,

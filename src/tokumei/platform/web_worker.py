@@ -89,7 +89,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
             return self.hashing
         return self.fetching if path.startswith(FETCHING) or path.endswith(DRAWING) else self.answering
 
-    def handle(self, conn: Any) -> Any:
+    def handle(self, conn: Any) -> object:
         """Wait for a request and have it answered; its head must come in time."""
         self._allow(conn.sock, time.monotonic() + HEAD_SECONDS)
         try:

@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from math import prod
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -237,7 +236,7 @@ class Comparison:
         rows = []
         for each in self.nodes:
             levels = ", ".join(f"{name}={level}" for name, level in self.lattice.levels(each.node).items())
-            row: dict[str, Any] = {"levels": levels, "class_count": each.class_count, "k": each.k}
+            row: dict[str, object] = {"levels": levels, "class_count": each.class_count, "k": each.k}
             for name, prediction in each.predictions.items():
                 row |= {f"{name} {what}": float(getattr(prediction, what)) for what in ("k", "low", "high")}
             rows.append(row)
@@ -296,7 +295,7 @@ def _beyond(limit: Cost, fitted: Mapping[str, Fitted], nodes: Sequence[Node]) ->
 
 
 def predictors_for(
-    k_p: int, names: Iterable[str] | None = None, options: Mapping[str, Any] | None = None
+    k_p: int, names: Iterable[str] | None = None, options: Mapping[str, object] | None = None
 ) -> dict[str, Predictor]:
     """Make registered predictors by name, all if none is named, for a k to serve where they have that option.
 

@@ -18,8 +18,6 @@ NODE_SECONDS, CALL_SECONDS, SIZE_SECONDS = 6e-4, 2.5e-5, 2e-8
 # A size that is kept for other nodes is three numbers; and what a predicted node is told with.
 SIZE_BYTES, NODE_BYTES = 24, 2_000
 
-Levels = Mapping[int, int]
-
 
 @dataclass(frozen=True)
 class Work:

@@ -7,20 +7,21 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.attacks.registry import SinglingOut, singling_out_of
 from tokumei.core.text import from_json
-from tokumei.reports.figures import bar_figure, grouped_bar_figure
-from tokumei.reports.history_dossier import (
+from tokumei.reports.evidence_pages import (
     add_attacks,
     add_bounds,
     add_decision,
-    add_law_and_evidence,
+    add_frameworks,
+    add_hashes,
+    add_pictures,
     add_preparations,
     add_use,
+    all_hashes,
     attack_words,
-    gain_over_chance,
     new_document,
 )
+from tokumei.reports.figures import bar_figure, grouped_bar_figure
 from tokumei.reports.page import Document
 
 RISKS = (
@@ -54,10 +55,22 @@ MOST_BARS = 8
 
 
 def table_document(dossier: Mapping[str, Any], *, language: str = "en") -> Document:
-    """Write the pages of a dossier; everything on them was counted again on the released rows."""
+    """Write the internal pages of a dossier; everything on them was counted again on the released rows."""
     document = new_document(dossier, language)
     found = dossier["results"]
-    _first_page(document, dossier, found)
+    known = [name for name, role in found["roles"].items() if role == "quasi-identifier"]
+    add_decision(document, dossier)
+    add_pictures(document, dossier)
+    document.heading("What was measured")
+    _released(document, found, found["before"]["rows"])
+    _counted(document, found, found["after"]["k"], ", ".join(known))
+    _given_away(document, found)
+    if found["loss"] is not None:
+        document.paragraph(
+            "The release lost {loss} of its detail by {name}, where 0 is nothing and 1 is all.",
+            loss=found["loss"],
+            name=document.say(found["loss_name"]) if found.get("loss_name") else "–",
+        )
     _done(document, found)
     _promises(document, found, dossier["bounds"])
     _classes(document, found)
@@ -65,77 +78,37 @@ def table_document(dossier: Mapping[str, Any], *, language: str = "en") -> Docum
     add_attacks(document, found["attacks"])
     _use(document, found)
     _left_out(document, found)
-    add_law_and_evidence(document, dossier)
+    add_frameworks(document, dossier)
+    add_hashes(document, all_hashes(dossier), dossier)
     return document
-
-
-def _first_page(document: Document, dossier: Mapping[str, Any], found: Mapping[str, Any]) -> None:
-    """Add what the person who decides has to know, a sentence each."""
-    n_rows, k = found["before"]["rows"], found["after"]["k"]
-    known = [name for name, role in found["roles"].items() if role == "quasi-identifier"]
-    document.heading("For the person who decides")
-    _released(document, found, n_rows)
-    _counted(document, found, k, ", ".join(known))
-    for one in found.get("kept_anyway", []):
-        why = document.tell(from_json(one["why"]) if isinstance(one["why"], dict) else one["why"])
-        form = "Released as it is although it may lead to people: {column} ({why}). Somebody decided that."
-        document.paragraph(form, column=one["column"], why=why)
-    if found.get("ranges") == "tight":
-        document.paragraph(
-            "Ranges of numbers are tight: both ends of each are values of people in the group, so that some of them "
-            "can be singled out. The option ranges=grid hides the ends."
-        )
-    if found.get("gives_away"):
-        document.paragraph(found["gives_away"])
-    for one in singling_out_of(found["attacks"]):
-        _singling_out(document, one)
-    scores = [(a, kind, s) for a in found["attacks"] for kind, s in a["scores"].items() if kind == "success"]
-    for attack, _, score in [one for one in scores if one[0]["attack"] == OF_DESCRIPTIONS]:
-        document.paragraph(
-            "Attacked: {share} of the descriptions that {attack} drew from the release fit one row of the original, "
-            "where {blind} of descriptions drawn blindly do.",
-            share=f"{score['value']:.1%}",
-            attack=attack_words(document, attack),
-            blind="–" if score.get("baseline") is None else f"{score['baseline']:.1%}",
-        )
-    scores = [one for one in scores if one[0]["attack"] != OF_DESCRIPTIONS]
-    if scores:
-        attack, _, score = max(scores, key=lambda one: gain_over_chance(one[2]))
-        document.paragraph(
-            "The strongest attack that was tried ({attack}, by {who}) is right for {share} of "
-            "people, where blind guessing "
-            "is for {blind}.",
-            attack=attack_words(document, attack),
-            who=document.say(attack["threat"]),
-            share=f"{score['value']:.1%}",
-            blind="–" if score.get("baseline") is None else f"{score['baseline']:.1%}",
-        )
-    elif found.get("copies"):
-        document.paragraph("No attack that looks for the rows of people was tried: no row is said to be anybody's.")
-    else:
-        document.paragraph("No attack was tried, so nothing is known of who could be found.")
-    if found["loss"] is None:
-        add_decision(document, dossier)
-        return
-    document.paragraph(
-        "The release lost {loss} of its detail by {name}, where 0 is nothing and 1 is all.",
-        loss=found["loss"],
-        name=document.say(found["loss_name"]) if found.get("loss_name") else "–",
-    )
-    add_decision(document, dossier)
 
 
 def _released(document: Document, found: Mapping[str, Any], n_rows: int) -> None:
     """State how many rows are released, by whom, and what else is."""
     released = found["profile"]["released"]
     numbers = {"released": released, "rows": n_rows, "left": n_rows - released}
-    if copies := found.get("copies"):
+    if (drawn := found.get("drawn")) is not None:
+        document.paragraph(
+            "{released} rows of nobody are released, drawn by {method} from a model of the original's {rows} rows.",
+            **numbers,
+            method=document.say(found["chosen"]),
+        )
+        if "epsilon" in drawn:
+            document.paragraph(
+                "Promised: (ε, δ)-differential privacy with ε = {epsilon} and δ = {delta}. Protected are {protects}: "
+                "with one of them or without, no release is more than e^ε times as likely, but for a chance of δ.",
+                epsilon=f"{drawn['epsilon']:g}",
+                delta=f"{drawn['delta']:g}",
+                protects=drawn["protects"],
+            )
+    elif found.get("copies"):
         document.paragraph(
             "{released} rows are released beside an original of {rows}, made by {method}. Nobody said whose they are, "
             "so no row is taken for anybody's, as in synthetic data; what has to know it was not measured.",
             **numbers,
             method=document.say(found["chosen"]),
         )
+    if copies := found.get("copies"):
         document.paragraph(
             "{n} released rows are equal to a row of the original in all {columns} columns that both have, {alone} of "
             "them to a row that is the only one of its kind.",
@@ -143,13 +116,13 @@ def _released(document: Document, found: Mapping[str, Any], n_rows: int) -> None
             columns=copies["columns"],
             alone=copies["alone"],
         )
-    elif found["chosen"] == PUBLISHER:
+    elif drawn is None and found["chosen"] == PUBLISHER:
         document.paragraph(
             "{released} of {rows} rows are released, anonymized by {method}; {left} are left out.",
             **numbers,
             method=document.say(PUBLISHER),
         )
-    else:
+    elif drawn is None:
         # Of people with several rows so many may lose one. A share such as 0.1 is not exact in binary.
         most = int((found.get("may_suppress") or 0) * (found["before"].get("people") or n_rows) + 1e-9)
         document.paragraph(
@@ -211,22 +184,29 @@ def _counted(document: Document, found: Mapping[str, Any], k: int, known: str) -
     )
 
 
-def _singling_out(document: Document, one: SinglingOut) -> None:
-    """State how often labels single somebody out, by an attack that looked for it, or why it was not measured."""
-    if one.attack is None or one.found is None or one.low is None or one.high is None:
-        why = document.say(one.why or "no attack looked for people whom labels single out")
-        document.paragraph("Attacked: whether labels single people out was not measured, since {why}.", why=why)
-        return
-    document.paragraph(
-        "Attacked: by {attack}, the end of a range fits exactly one person in {found} of the cases (95 % interval "
-        "{low} to {high}); any value of the same ranges does in {blind}. Criterion against singling out: {finding}.",
-        attack=attack_words(document, one.attack),
-        found=f"{one.found:.1%}",
-        low=f"{one.low:.1%}",
-        high=f"{one.high:.1%}",
-        blind="–" if one.blind is None else f"{one.blind:.1%}",
-        finding=document.say(one.finding),
-    )
+def _given_away(document: Document, found: Mapping[str, Any]) -> None:
+    """State which values of people are released: columns kept anyway, ends of tight ranges, what a method writes."""
+    for one in found.get("kept_anyway", []):
+        why = document.tell(from_json(one["why"]) if isinstance(one["why"], dict) else one["why"])
+        form = "Released as it is although it may lead to people: {column} ({why}). Somebody decided that."
+        document.paragraph(form, column=one["column"], why=why)
+    if found.get("ranges") == "tight":
+        document.paragraph(
+            "Ranges of numbers are tight: both ends of each are values of people in the group, so that some of them "
+            "can be singled out. The option ranges=grid hides the ends."
+        )
+    if found.get("gives_away"):
+        document.paragraph(found["gives_away"])
+    for attack in found["attacks"]:
+        if attack["attack"] == OF_DESCRIPTIONS and "success" in attack["scores"]:
+            score = attack["scores"]["success"]
+            document.paragraph(
+                "Attacked: {share} of the descriptions that {attack} drew from the release fit one row of the "
+                "original, where {blind} of descriptions drawn blindly do.",
+                share=f"{score['value']:.1%}",
+                attack=attack_words(document, attack),
+                blind="–" if score.get("baseline") is None else f"{score['baseline']:.1%}",
+            )
 
 
 def _done(document: Document, found: Mapping[str, Any]) -> None:
@@ -240,6 +220,8 @@ def _done(document: Document, found: Mapping[str, Any]) -> None:
         word = "generalized"
         if found["chosen"] == PUBLISHER and became is not None:
             is_changed, word = became["before"] != became["after"], "changed"
+        if found.get("drawn") is not None:
+            is_changed, word = True, "drawn anew"
         said = "not released" if became is None else word if is_changed else "released as it was"
         rows.append([name, document.say(role), document.say(said), "–" if level is None else level])
     document.table(["column", "role", "what became of it", "level"], rows, "The columns and what became of them.")
@@ -280,10 +262,19 @@ def _risks(document: Document, found: Mapping[str, Any]) -> None:
     rows = [[document.say(name), before[name]["value"], after[name]["value"]] for name in told]
     document.table(["measure", "before", "after"], rows, "Risks: prosecutor, journalist and marketer.")
     _risk_of_sample(document, found["profile"])
+    rows = [
+        [
+            ", ".join(f"{name} {MISSING if value is None else value}" for name, value in one["values"].items()),
+            one["class"],
+            one["risk"],
+            document.say("{column}: {n} without it", column=one["by"] or "–", n=one["without"]),
+        ]
+        for one in found["profile"]["riskiest"]
+    ]
     document.table(
-        ["row of the original", "rows in its class", "risk"],
-        [[str(one["row"]), one["class"], one["risk"]] for one in found["profile"]["riskiest"]],
-        "The riskiest records that remain. This page leads to people, so keep it to yourself.",
+        ["group", "size", "risk", "what makes it small"],
+        rows,
+        "The smallest groups of the release, each with the column without which it would be largest.",
     )
 
 
@@ -341,7 +332,7 @@ def _risk_of_sample(document: Document, profile: Mapping[str, Any]) -> None:
         )
 
 
-def _of_side(side: Mapping[str, Any] | None, *path: str) -> Any:
+def _of_side(side: Mapping[str, object] | None, *path: str) -> object:
     """Return a number of one side; a sign where it was not measured."""
     value: Any = side
     for name in path:
@@ -349,7 +340,7 @@ def _of_side(side: Mapping[str, Any] | None, *path: str) -> Any:
     return MISSING_SIGN if value is None else value
 
 
-def _estimate(document: Document, side: Mapping[str, Any] | None, name: str) -> Any:
+def _estimate(document: Document, side: Mapping[str, Any] | None, name: str) -> object:
     """Return how many are alone by an estimator, or that it has no answer."""
     if side is None:
         return MISSING_SIGN
@@ -364,7 +355,10 @@ def _use(document: Document, found: Mapping[str, Any]) -> None:
     sides = (document.say("before"), document.say("after"))
     for name, one in found["profile"]["columns"].items():
         before, after = one["before"]["shares"], one["after"]["shares"]
-        values = list(dict.fromkeys([*list(before)[:MOST_SHARES], *list(after)[:MOST_SHARES]]))
+        # A value that fewer than k rows of the original have leads to people, even here.
+        least = found["after"]["k"] / max(1, found["before"]["rows"])
+        frequent = [value for value in list(before)[:MOST_SHARES] if before[value] >= least]
+        values = list(dict.fromkeys([*frequent, *list(after)[:MOST_SHARES]]))
         listed = [[_label(document, value), before.get(value, 0.0), after.get(value, 0.0)] for value in values]
         if values and len(values) <= MOST_BARS:
             points = pl.DataFrame(

@@ -237,13 +237,13 @@ LINE = {
 }
 
 
-def read_grid(path: Path | str) -> dict[str, dict[str, Any]]:
+def read_grid(path: Path | str) -> dict[str, dict[str, object]]:
     """Read the pipelines of a sweep by name: a TOML file with a [[pipeline]] table for each, as of a pipeline file."""
     _, found = read_toml(Path(path))
     pipelines = found.get("pipeline")
     if not isinstance(pipelines, list) or not pipelines:
         raise InputError.of("a [[pipeline]] table for each way to anonymize", file=path)
-    grid: dict[str, dict[str, Any]] = {}
+    grid: dict[str, dict[str, object]] = {}
     for number, one in enumerate(pipelines, 1):
         name = str(one.get("name", f"pipeline {number}"))
         if name in grid:
@@ -252,7 +252,7 @@ def read_grid(path: Path | str) -> dict[str, dict[str, Any]]:
     return grid
 
 
-def default_grid(absent: Collection[str] = ()) -> dict[str, dict[str, Any]]:
+def default_grid(absent: Collection[str] = ()) -> dict[str, dict[str, object]]:
     """Return the ways that are tried by default, of a history that may lack some columns.
 
     They combine how long a pseudonym lives, whether dates, times, quantities and prices are changed as far as the
@@ -266,7 +266,7 @@ def default_grid(absent: Collection[str] = ()) -> dict[str, dict[str, Any]]:
         "hides_times": True,
         "whole_baskets": False,
     }
-    grid: dict[str, dict[str, Any]] = {
+    grid: dict[str, dict[str, object]] = {
         Text("exchanged pseudonyms"): {"step": [{"method": "exchange-pseudonyms", "share": 1.0}]}
     }
     for months, is_noisy, deleted in itertools.product((1, 6, 12), (False, True), (0.0, 0.1, 0.15, 0.2, 0.3)):
@@ -284,7 +284,7 @@ def _months(number: int) -> Text:
     return Text("1 month") if number == 1 else Text("{n} months", n=number)
 
 
-def rolled_ways(file: str, hierarchy: Hierarchy) -> dict[str, dict[str, Any]]:
+def rolled_ways(file: str, hierarchy: Hierarchy) -> dict[str, dict[str, object]]:
     """Return the ways that roll items up: to each level that still says something, under yearly or monthly names."""
     levels = [one for one in range(1, hierarchy.height + 1) if not hierarchy.says_nothing(one)]
     return {
@@ -299,7 +299,7 @@ def rolled_ways(file: str, hierarchy: Hierarchy) -> dict[str, dict[str, Any]]:
 
 
 def possible_ways(
-    grid: Mapping[str, Mapping[str, Any]], original: History
+    grid: Mapping[str, Mapping[str, object]], original: History
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Text]]:
     """Return the ways that a history allows, and why the others are left out."""
     possible, left_out = {}, {}
@@ -315,7 +315,7 @@ def possible_ways(
 def sweep(
     original: History,
     knowledge: Mapping[str, History],
-    grid: Mapping[str, Mapping[str, Any]],
+    grid: Mapping[str, Mapping[str, object]],
     folder: Path | None,
     *,
     seed: int,
@@ -364,7 +364,7 @@ def _measured(
     not_tried: Mapping[str, str] | None,
     hierarchy: Hierarchy | None,
     seed: int,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Anonymize in one way, measure and attack."""
     try:
         release = pipeline.anonymize(original, seed=seed)
@@ -415,7 +415,7 @@ def frontier(points: pl.DataFrame) -> pl.Series:
 def _key(
     original: History,
     knowledge: Mapping[str, History],
-    settings: Mapping[str, Any],
+    settings: Mapping[str, object],
     seed: int,
     attacks: Sequence[str],
     hierarchy: Hierarchy | None,

@@ -183,6 +183,11 @@ ATTACKS: dict[str, tuple[str, ...]] = {
         "Learns the sensitive value from knowing that the method would have made finer groups if it could.",
         "手法がより細かいグループを作れなかったことから、機微な値を推定します。",
     ),
+    "reconstruction": (
+        "reconstruction",
+        "Works out rows from published counts, and proves groups of few people by integer programs.",
+        "公表された集計値から元の行を推定し、整数計画により少人数のグループの存在を証明します。",
+    ),
     "refine": (
         "refine",
         "Proves by linear programs how many rows of each class have which values.",
@@ -202,6 +207,11 @@ ATTACKS: dict[str, tuple[str, ...]] = {
         "presence",
         "Tells who of a population is in the file.",
         "母集団の誰がデータにいるかを当てます。",
+    ),
+    "population-linkage": (
+        "population-linkage",
+        "Looks a released record up in a list of everybody who might be in the file.",
+        "データに含まれうる人の一覧から、各行が誰のものかを探します。",
     ),
     "intersection": (
         "intersection",

@@ -6,7 +6,9 @@ who found whom, and how scores went.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
@@ -102,7 +104,7 @@ def dot_figure(points: pl.DataFrame, *, x: str, y: str, x_title: str) -> str:
     return to_svg(_rows(points.with_columns(pl.col(x).clip(1)), y, across, is_bar=False))
 
 
-def _rows(points: pl.DataFrame, y: str, across: Any, *, is_bar: bool) -> Any:
+def _rows(points: pl.DataFrame, y: str, across: object, *, is_bar: bool) -> Any:
     """Draw a mark for each row, beside its whole name."""
     import altair as alt
 
@@ -149,18 +151,24 @@ def names_of(points: pl.DataFrame, column: str) -> list[str]:
 
 def to_svg(chart: Any) -> str:
     """Render an Altair chart as SVG."""
-    import vl_convert
-
     configured = (
         chart.configure(font="system-ui, sans-serif", background="transparent")
         .configure_view(stroke=None)
         .configure_axis(labelFontSize=12, titleFontSize=13, titleFontWeight="normal", gridColor="#e6e9ee")
         .configure_legend(labelFontSize=12, titleFontSize=13, titleFontWeight="normal")
     )
-    return str(vl_convert.vegalite_to_svg(_drawable(configured.to_dict())))
+    return _rendered(json.dumps(_drawable(configured.to_dict())))
 
 
-def _drawable(spec: Any) -> Any:
+@lru_cache(maxsize=32)
+def _rendered(spec: str) -> str:
+    """Render a chart; the documents of one release show the same pictures, which are dear to draw."""
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(spec))
+
+
+def _drawable(spec: object) -> Any:
     """Show what XML has no place for by signs: the renderer would end the whole process at the first of them."""
     if isinstance(spec, str):
         return spec.translate(SHOWN)

@@ -197,7 +197,7 @@ def seconds_of(name: str, known: History, seen: History) -> float:
     return ROW_SECONDS * (known.n_rows + seen.n_rows) if estimate is None else float(estimate(known, seen).seconds)
 
 
-def announce(part: Any, name: str, known: History, seen: History) -> None:
+def announce(part: object, name: str, known: History, seen: History) -> None:
     """Announce the expected cost of an attack; refuse one that the machine cannot hold."""
     estimate = getattr(part, "estimate", None)
     if estimate is None:

@@ -31,6 +31,8 @@ class Page:
 
     title: str
     language: str = "en"
+    # Stands above the page, and on every sheet when it is printed.
+    mark: str = ""
     _parts: list[str] = field(default_factory=list)
 
     def heading(self, text: str) -> None:
@@ -41,6 +43,10 @@ class Page:
         """Add a paragraph of plain text."""
         self._parts.append(f"<p>{escape(text)}</p>")
 
+    def items(self, texts: Sequence[str]) -> None:
+        """Add a list, a line for each text."""
+        self._parts.append(f"<ol>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ol>")
+
     def figure(self, svg: str, caption: str) -> None:
         """Add a figure that this package drew, with a caption that says what it shows."""
         label = escape(caption, quote=True)
@@ -49,7 +55,7 @@ class Page:
             f"<figcaption>{escape(caption)}</figcaption></figure>"
         )
 
-    def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str) -> None:
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str) -> None:
         """Add a table; numbers are aligned to the right, and so is the sign that one is missing."""
         kinds = ["number" if _are_numbers([row[index] for row in rows]) else "text" for index in range(len(columns))]
         head = "".join(f'<th class="{kind}">{escape(column)}</th>' for kind, column in zip(kinds, columns, strict=True))
@@ -65,11 +71,17 @@ class Page:
     def to_html(self) -> str:
         """Build the whole page."""
         style = resources.files("tokumei.reports").joinpath("page.css").read_text(encoding="utf-8")
+        mark = ""
+        if self.mark:
+            # Letters alone stand in a string of a style sheet as they are.
+            signs = "".join(one if one.isalnum() or one in " .,:、。：" else " " for one in self.mark)
+            style += f'@page {{ @top-center {{ content: "{signs}"; font-size: .7rem; color: #5b6776; }} }}\n'
+            mark = f'<p class="mark">{escape(self.mark)}</p>\n'
         return (
             f'<!doctype html>\n<html lang="{escape(self.language, quote=True)}">\n<head>\n<meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f"<title>{escape(self.title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
-            f"<h1>{escape(self.title)}</h1>\n" + "\n".join(self._parts) + "\n</main>\n</body>\n</html>\n"
+            f"{mark}<h1>{escape(self.title)}</h1>\n" + "\n".join(self._parts) + "\n</main>\n</body>\n</html>\n"
         )
 
     def write(self, path: Path | str) -> None:
@@ -77,12 +89,12 @@ class Page:
         write_text(path, self.to_html())
 
 
-def _are_numbers(values: Sequence[Any]) -> bool:
+def _are_numbers(values: Sequence[object]) -> bool:
     numbers = [value for value in values if value != MISSING]
     return all(isinstance(value, (int, float)) for value in numbers) and (bool(numbers) or not values)
 
 
-def _table_cell(value: Any, kind: str) -> str:
+def _table_cell(value: object, kind: str) -> str:
     if isinstance(value, float):
         return f'<td class="number">{value:.3f}</td>'
     if isinstance(value, int):
@@ -104,6 +116,8 @@ class Document:
 
     title: str
     language: str = "en"
+    # What the document is, on every page: to be published, or not.
+    mark: str = ""
     words: Mapping[str, str] = field(default_factory=dict)
     # How the language says what the library says.
     forms: Mapping[str, str] = field(default_factory=dict)
@@ -127,7 +141,11 @@ class Document:
         """Add a sentence or more."""
         self.blocks.append(("paragraph", (self.say(text, **values),)))
 
-    def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str) -> None:
+    def items(self, texts: Sequence[str]) -> None:
+        """Add a list of sentences that are in the language of the document already."""
+        self.blocks.append(("items", (list(texts),)))
+
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str) -> None:
         """Add a table; its cells are shown as they are, since a value of the data may be a word, too."""
         cells = [[_shown_cell(value) for value in row] for row in rows]
         self.blocks.append(("table", ([self.say(one) for one in columns], cells, self.say(caption))))
@@ -138,19 +156,21 @@ class Document:
 
     def to_page(self) -> Page:
         """Build the document as one HTML page."""
-        page = Page(self.title, self.language)
+        page = Page(self.title, self.language, self.mark)
         for kind, parts in self.blocks:
             getattr(page, kind)(*parts)
         return page
 
     def to_markdown(self) -> str:
         """Build the document as Markdown; figures, whose numbers stand in tables too, are left out."""
-        lines = [f"# {_plain(self.title)}", ""]
+        lines = [f"# {_plain(self.title)}", "", *([f"*{_plain(self.mark)}*", ""] if self.mark else [])]
         for kind, parts in self.blocks:
             if kind == "heading":
                 lines += [f"## {_plain(parts[0])}", ""]
             elif kind == "paragraph":
                 lines += [_plain(parts[0]), ""]
+            elif kind == "items":
+                lines += [*(f"{at}. {_plain(text)}" for at, text in enumerate(parts[0], start=1)), ""]
             elif kind == "table":
                 head, rows, caption = parts
                 lines += [f"*{_plain(caption)}*", "", _line(head), _line(["---"] * len(head))]
@@ -195,7 +215,7 @@ def _print(page: Page, path: Path) -> None:
         raise InputError.of(f"a browser that prints ({done.stderr.decode(errors='replace')[-200:].strip()})", file=path)
 
 
-def _shown_cell(value: Any) -> Any:
+def _shown_cell(value: object) -> object:
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else shown(value)
 
 
@@ -203,5 +223,5 @@ def _plain(text: str) -> str:
     return " ".join(shown(text).split())
 
 
-def _line(cells: Sequence[Any]) -> str:
+def _line(cells: Sequence[object]) -> str:
     return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"

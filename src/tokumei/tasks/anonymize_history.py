@@ -25,7 +25,7 @@ from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.result import Result, Section
 from tokumei.core.seeds import fresh_seed, key_of
-from tokumei.core.text import counted
+from tokumei.core.text import Text, counted
 from tokumei.data.files.formats import PARQUET, TEXT_SUFFIXES, write_file_or_folder, write_parquet
 from tokumei.data.files.histories import CONTEST_2018, TABLE, format_of_name
 from tokumei.data.files.reading import Reading
@@ -60,12 +60,12 @@ from tokumei.tasks.table_release import check_carried
 def anonymize_history(
     history: History,
     *,
-    method: Any = None,
-    pipeline: Path | str | Mapping[str, Any] | None = None,
+    method: object = None,
+    pipeline: Path | str | Mapping[str, object] | None = None,
     seed: int | None = None,
     form: str = TABLE,
     carry_anyway: bool = False,
-    hierarchy: Any = None,
+    hierarchy: object = None,
     **options: Any,
 ) -> HistoryRelease:
     """Anonymize a history by a method and its options, or by a pipeline: its file, or what would stand in it.
@@ -91,6 +91,8 @@ def anonymize_history(
             estimate(history).say(part_name(one))
     release = steps.anonymize(history, seed=used)
     carried = carried_along(history, release)
+    if carried is not None and not carry_anyway:
+        _check_carried_tells_no_buyer(history, release, carried)
     kept = release.frame["customer"].drop_nulls()
     kept = kept.filter(kept != "*")
     name = "pipeline" if pipeline is not None else part_name(steps.methods[0])
@@ -111,7 +113,7 @@ def anonymize_history(
 
 
 def steps_of(
-    method: Any, pipeline: Path | str | Mapping[str, Any] | None, hierarchy: Any, options: dict[str, Any]
+    method: object, pipeline: Path | str | Mapping[str, object] | None, hierarchy: object, options: dict[str, Any]
 ) -> Pipeline:
     """Return the methods that are asked for: one with its options, or those of a pipeline."""
     if (method is None) == (pipeline is None):
@@ -138,11 +140,33 @@ def carried_along(history: History, release: Release) -> pl.DataFrame | None:
     return rows.with_columns(pl.when(release.frame["customer"].is_not_null()).then(pl.all()))
 
 
-def _pipeline(given: Path | str | Mapping[str, Any]) -> Pipeline:
+def _check_carried_tells_no_buyer(history: History, release: Release, carried: pl.DataFrame) -> None:
+    """Refuse a column that gives purchases to their buyers although these were moved to hide whose they are."""
+    if release.rows is None:
+        return
+    # Costly to load, and seldom needed.
+    from tokumei.attacks.history.attribution import told_by_value
+
+    rows = pl.DataFrame(
+        {"owner": history.frame["customer"].gather(release.rows), "pseudonym": release.frame["customer"]}
+    )
+    for column in carried.columns:
+        told, blind = told_by_value(rows.with_columns(value=carried[column]))
+        if told > blind + TELLS_MORE:
+            expected = Text(
+                "a column that does not tell whose a purchase is: it gives {told:.0%} of the purchases that were dealt "
+                "out to their buyers, guessing {blind:.0%} (--carry-anyway releases it all the same)",
+                told=told,
+                blind=blind,
+            )
+            raise InputError.of(expected, option="--carry", value=column)
+
+
+def _pipeline(given: Path | str | Mapping[str, object]) -> Pipeline:
     return pipeline_of(given) if isinstance(given, Mapping) else read_pipeline(given)
 
 
-def _with_hierarchy(steps: Pipeline, hierarchy: Any) -> Pipeline:
+def _with_hierarchy(steps: Pipeline, hierarchy: object) -> Pipeline:
     """Hand the file of an item hierarchy to the steps that roll items up."""
     item_hierarchy(hierarchy)
     file = hierarchy.get("item") if isinstance(hierarchy, Mapping) else hierarchy
@@ -157,7 +181,7 @@ def _with_hierarchy(steps: Pipeline, hierarchy: Any) -> Pipeline:
     return replace(steps, methods=tuple(methods))
 
 
-def made_method(method: Any, options: dict[str, Any]) -> Any:
+def made_method(method: object, options: dict[str, Any]) -> Any:
     """Make the method of a name; options as typed on a command line are read by it."""
     if not isinstance(method, str):
         if not isinstance(method, HistoryAnonymizer):
@@ -169,6 +193,8 @@ def made_method(method: Any, options: dict[str, Any]) -> Any:
     return HISTORY_ANONYMIZERS.make(method, **options)
 
 
+# A carried column may give so much more of the purchases that were moved to their buyers than guessing does.
+TELLS_MORE = 0.1
 # Published rows are dealt to so many files by the first bits of their place in the new order.
 DEAL_BITS = 6
 # Names come again within so many rows, and are written once.

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from tokumei.core.errors import CannotAnonymize, InputError
+from tokumei.core.errors import CannotAnonymize, InputError, NotAllowed
+from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.result import Facts, Result, Rows, Section
 from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed, generator
-from tokumei.core.text import choice_of
+from tokumei.core.text import Text, choice_of
 from tokumei.data.files.formats import check_can_be_written, write_frame
 from tokumei.data.files.outputs import guarded
 from tokumei.data.frames import as_original, check_single
@@ -36,13 +37,20 @@ from tokumei.methods.recipes import (
     with_order,
 )
 from tokumei.methods.registry import TableAnonymizer, TableSearch
-from tokumei.methods.rows import RowOutcome, release_rows
+from tokumei.methods.rows import RowOutcome, RowRelease, release_rows
 from tokumei.methods.search.problem import recoded_requirement
+from tokumei.methods.synthetic.synthesizer import Synthesizer
 from tokumei.methods.tables import Generalization, generalize_rows
+from tokumei.tasks.audit_drawn import audit_drawn
 from tokumei.tasks.goal import Known, Trees, check_is_possible, goal_of, method_of, trees_of
 from tokumei.tasks.preparing import given_hierarchies, prepare_again
 from tokumei.tasks.request import ReleaseRequest
 from tokumei.tasks.table_release import TableRelease, alone_words, check_kept, not_released
+
+# What a recipe of rows of nobody says of them, on the result page, too.
+OF_NEW_ROWS = ("constraints", "epsilon", "delta", "rho", "protects", "spent_epsilon", "left_epsilon", "held_out")
+# How long tables of counts are attacked together before they are published; what is left open is said.
+SECONDS_TOGETHER = 30.0
 
 
 def anonymize_table(table: Table, request: ReleaseRequest) -> TableRelease:
@@ -61,8 +69,10 @@ def anonymize_table(table: Table, request: ReleaseRequest) -> TableRelease:
     check_single(table.frame.schema, asked.keep, table.name)
     unchanged = [*asked.keep, *(name for name in table.sensitive if name not in goal.sensitive)]
     what = alone_words(goal.unit)
-    guarded = asked.guarded(unchanged)
-    anyway = check_kept(table.frame.lazy(), unchanged, table.name, person=goal.person, guarded=guarded, what=what)
+    # Nothing of a row goes into new ones as it is.
+    whole = [] if getattr(made, "draws_all_columns", False) else unchanged
+    guarded = asked.guarded(whole)
+    anyway = check_kept(table.frame.lazy(), whole, table.name, person=goal.person, guarded=guarded, what=what)
     released = list(dict.fromkeys(unchanged))
     if isinstance(made, TableSearch):
         done = _by_levels(table, goal, trees, released)
@@ -121,7 +131,44 @@ def _by_rows(
     known = table.quasi_identifiers
     options: dict[str, Any] = {"keep": keep, "seed": seed, "is_reproducible": is_reproducible}
     made = release_rows(table.frame, known, trees.of_columns, goal, **options)
-    return row_release(made, goal, trees, table, made.release)
+    tried: dict[str, Any] = {}
+    if isinstance(goal.method, Synthesizer):
+        tried["audit"] = audit_drawn(table, made, goal.method)
+    elif proven := _proven_beside(made, goal, trees, known):
+        tried["beside_others"] = proven
+    done = row_release(made, goal, trees, table, made.release)
+    if not tried:
+        return done
+    recipe = replace(made.recipe, options={**made.recipe.options, **tried})
+    release = replace(made.release, recipe=recipe)
+    return replace(done, recipe=recipe, release=release, facts={**done.facts, **tried})
+
+
+def _proven_beside(made: RowRelease, goal: Goal, trees: Trees, known: Sequence[str]) -> dict[str, Any]:
+    """Attack counts together with those published before; NotAllowed if they prove a group under k, unless anyway."""
+    beside, k = getattr(goal.method, "beside", ()), getattr(goal.method, "k", 1)
+    if not beside:
+        return {}
+    from tokumei.attacks.disclosure.reconstruction import Reconstruction
+    from tokumei.attacks.public_knowledge import PublicKnowledge
+    from tokumei.attacks.threat_model import KnownMethod
+    from tokumei.methods.perturbing.marginals import counts_by_column
+
+    counts = Table(counts_by_column(made.release.frame, known), known, name="release")
+    public = PublicKnowledge(counts, trees.of_columns, list(goal.numeric), KnownMethod("marginals", k=k))
+    with step("attacking all tables together"):
+        proven, n_open = Reconstruction(beside=tuple(beside), seconds=SECONDS_TOGETHER).prove(public)
+    if proven and not getattr(goal.method, "anyway", False):
+        raise NotAllowed(
+            Text(
+                "With {files} the counts prove a group of fewer than {k}: {claim}. (anyway=true publishes them all the "
+                "same, and the recipe says so.)",
+                files=", ".join(beside),
+                k=k,
+                claim=proven[0],
+            )
+        )
+    return {"files": [str(one) for one in beside], "proven_under_k": proven, "open": n_open, "k": k}
 
 
 def level_release(
@@ -175,6 +222,7 @@ def row_release(
         goal.numeric,
         made.counts,
         "polars" if table is None else table.kind,
+        held_out=getattr(made, "held_out", None),
     )
 
 
@@ -206,11 +254,12 @@ def _row_facts(made: RowOutcome, goal: Goal, n_rows: int) -> dict[str, Any]:
         "ranges": getattr(method, "ranges", None),
         **({"gives_away": said} if (said := getattr(method, "gives_away", None)) else {}),
         "promise": made.recipe.options.get("promise"),
+        **{name: made.recipe.options[name] for name in OF_NEW_ROWS if name in made.recipe.options},
         "seed": made.recipe.seed,
     }
 
 
-def search_facts(method: TableAnonymizer, decision: Generalization, counts: ClassCounts) -> dict[str, Any]:
+def search_facts(method: TableAnonymizer, decision: Generalization, counts: ClassCounts) -> dict[str, object]:
     """Summarize a full-domain release for the result page."""
     return {
         "method": part_name(method),
@@ -229,7 +278,7 @@ def search_facts(method: TableAnonymizer, decision: Generalization, counts: Clas
     }
 
 
-def search_columns(decision: Generalization, trees: Trees) -> list[dict[str, Any]]:
+def search_columns(decision: Generalization, trees: Trees) -> list[dict[str, object]]:
     """Return the level of each column, and what it cost."""
     shares = decision.loss.inputs["shares"]
     return [
@@ -286,7 +335,7 @@ class AppliedRecipe(Result):
 
     def sections(self) -> Sequence[Section]:
         """Return how many rows are released, and which columns are not."""
-        told: dict[str, Any] = {"rows": self.release.frame.height, "suppressed": self.n_suppressed}
+        told: dict[str, object] = {"rows": self.release.frame.height, "suppressed": self.n_suppressed}
         if self.applied.n_unseen:
             told["of these with values unseen"] = self.applied.n_unseen
         if self.applied.n_hidden:
@@ -307,16 +356,16 @@ class AppliedRecipe(Result):
 
 
 def apply(
-    recipe: Any,
-    data: Any,
+    recipe: object,
+    data: object,
     *,
     keep_order: bool = False,
     seed: int | None = None,
-    hierarchies: Any = None,
-    population: Any = None,
+    hierarchies: object = None,
+    population: object = None,
     unseen: Unseen = "refuse",
-    keys: Mapping[str, Any] | None = None,
-    together: Any = None,
+    keys: Mapping[str, object] | None = None,
+    together: object = None,
     **reading: Any,
 ) -> AppliedRecipe:
     """Generalize another table, such as next month's, as a recipe says, and check that it keeps its promise.
@@ -374,12 +423,12 @@ def apply(
     return AppliedRecipe(applied, table.n_rows, left_out, table.kind, both)
 
 
-def recipe_columns(recipe: Any) -> list[str]:
+def recipe_columns(recipe: object) -> list[str]:
     """Return the columns that a recipe anonymizes."""
     return quasi_identifiers_of(_recipe_of(recipe))
 
 
-def _recipe_of(recipe: Any) -> Recipe:
+def _recipe_of(recipe: object) -> Recipe:
     if isinstance(recipe, TableRelease):
         return recipe.recipe
     if not isinstance(recipe, (Recipe, str, Path)):

@@ -23,6 +23,7 @@ from tokumei.tasks.request import DEFAULT_METHOD, PerColumn, ReleaseRequest, Req
 if TYPE_CHECKING:
     from tokumei.attacks.history.attackers import HistoryThreat
     from tokumei.attacks.registry import DisclosureAttack, HistoryAttack
+    from tokumei.attacks.table_threats import TableThreat
     from tokumei.attacks.threat_model import KnownMethod
     from tokumei.data.history import Draw
     from tokumei.measures.losses import Loss
@@ -281,12 +282,14 @@ def attack(
     sensitive: Names | str = (),
     person: str | None = None,
     household: str | None = None,
+    threat: str | TableThreat | None = None,
     known: Sequence[str] = (),
     known_share: float = 1.0,
     numeric: Sequence[str] | None = None,
     hierarchies: Any = None,
     rows: Any = None,
     in_order: bool = False,
+    made_up: bool = False,
     earlier: Sequence[Any] = (),
     earlier_rows: Sequence[Any] = (),
     population: Any = None,
@@ -361,9 +364,13 @@ def attack(original: Any, release: Any = None, attack: Any = None, **options: An
 
     original: a `tk.Table`, or what is known of a history; a release that `tk.anonymize` gave may stand alone.
     release: what `tk.anonymize` gave; or a released table, with `rows`, whose each row is, counted from 0 as `r.rows`
-        (a file of them from 1), or `in_order`.
+        (a file of them from 1), `in_order`, or `made_up` where no row is anybody's, as of synthetic rows.
     person, household: the column of the original that tells whose a row is, where people have several.
     attack: the name of an attack, of a table also several. If not given, all on a table and "linkage" on a history.
+
+    threat: of a table, who attacks: "prosecutor", "journalist", "marketer", "employer", "insider", "data-broker" or a
+        `TableThreat`; every attack is tried that such a person can make. Its assumptions are changed by their names,
+        as in `numbers_off=0.1`; `known` and `known_share` say what else they know.
 
     An attack that needs no original takes any released table alone, as in `tk.attack(tk.Table("release.csv",
     qi=["age"]), attack="downcoding")`, with `method` and `k` where it is known how it was made.
@@ -384,7 +391,10 @@ def attack(original: Any, release: Any = None, attack: Any = None, **options: An
     named = [] if attack is None else [attack]
     if release is None and attack is not None and (isinstance(original, Table) or "qi" in options):
         from tokumei.tasks.attack_table import attack_release
+        from tokumei.tasks.table_release import released_table
 
+        if "qi" in options and not type(original).__module__.startswith("tokumei."):
+            original = released_table(original, options.pop("qi"), options.pop("sensitive", ()))
         released = _given_roles(original, options)
         return attack_release(_table(released), *named, **options)
     original, release = _pair("attack", original, release, options)
@@ -733,6 +743,38 @@ def knowledge(history: Any, release: Any = None, **options: Any) -> Any:
 
 @overload
 def report(
+    original: Table | Frame,
+    release: Table | TableRelease | Frame,
+    out: Path | str | None = None,
+    *,
+    qi: Names | None = None,
+    sensitive: Names = (),
+    k: int | None = None,
+    preset: str | None = None,
+    l_diversity: PerColumn | None = None,
+    t_closeness: PerColumn | None = None,
+    alpha_k: PerColumn | None = None,
+    beta_likeness: PerColumn | None = None,
+    delta_disclosure: PerColumn | None = None,
+    k_map: int | None = None,
+    delta_presence: float | str | tuple[object, ...] | None = None,
+    missing_is_a_value: bool = False,
+    person: str | None = None,
+    household: str | None = None,
+    requirements_given: Sequence[Requirement] = (),
+    rows: Any = None,
+    in_order: bool = False,
+    threat: str | TableThreat | None = None,
+    control: Any = None,
+    population: Any = None,
+    hierarchies: Any = None,
+    language: Literal["en", "ja"] = "en",
+    force: bool = False,
+    population_size: int | None = None,
+    weights: str | None = None,
+) -> TableReport: ...
+@overload
+def report(
     release: TableRelease,
     out: Path | str | None = None,
     *,
@@ -740,6 +782,9 @@ def report(
     force: bool = False,
     population_size: int | None = None,
     weights: str | None = None,
+    context: Mapping[str, Any] | None = None,
+    reviewer: str | None = None,
+    is_public: bool = False,
 ) -> TableReport: ...
 @overload
 def report(
@@ -755,14 +800,20 @@ def report(
     hierarchy: Any = None,
 ) -> HistoryReport: ...
 @public
-def report(release: Any, out: Any = None, *, force: bool = False, language: str = "en", **options: Any) -> Any:
+def report(*given: Any, force: bool = False, language: str = "en", **options: Any) -> Any:
     """Measure and attack a release in every way, and write all of it as one page.
 
-    release: what `tk.anonymize` gave.
+    release: what `tk.anonymize` gave; or an original and a table that others made of it, as frames or files, with the
+        original's roles in `qi` and `sensitive`, and `rows`, whose each row is, or `in_order`; without them no row is
+        taken for anybody's, as of synthetic rows. What must hold is named as for `tk.audit`, who attacks by `threat`;
+        `control` are people who are not in the release, of whom 400 let membership be tried.
     out: of a table .html, .md or .pdf (where Chromium is installed), of a history .html; nothing is written without.
     language: of the page of a table, "en" or "ja".
     population_size, weights: of rows that are a sample of more people, how many these are, and the column that says how
         many of them each row stands for.
+    context: what only people know of the release, as `{"recipient": "the board", "environment": "enclave"}`; the keys
+        are those of [context] in a job file. reviewer: who decides on the release.
+    is_public: write the document that may be published, in which nothing leads to a person.
 
     Of a history: `knowledge` in per cent, `attacks`, the `minutes` that they may take, and `sample`, the most customers
     that are attacked.
@@ -776,29 +827,44 @@ def report(release: Any, out: Any = None, *, force: bool = False, language: str 
     from tokumei.tasks.histories import HistoryRelease
     from tokumei.tasks.table_release import TableRelease
 
+    named: tuple[str, ...] = ("release", "out")
+    if "original" in options or (given and not isinstance(given[0], (TableRelease, HistoryRelease))):
+        named = ("original", *named)
+    if len(given) > len(named):
+        raise InputError.of(f"at most {', '.join(named)}, as tk.report shows them in help")
+    told = dict(zip(named, given, strict=False))
+    original, release, out = (told.get(one, options.pop(one, None)) for one in ("original", "release", "out"))
     if isinstance(release, HistoryRelease):
         from tokumei.tasks.report_history import report_history
 
         if language != "en":
             raise InputError.of("en, in which pages of histories are", option="language", value=language)
         with guarded({"out": out}, pages=["out"], force=force) as drafts:
-            of_history = report_history(release.original, release, seed=release.seed, **options)
+            of_history = report_history(
+                release.original if original is None else original, release, seed=release.seed, **options
+            )
             if out is not None:
                 of_history.page().write(drafts["out"])
         return of_history
-    from tokumei.reports.page import check_suffix
-    from tokumei.tasks.dossier import report_table
+    from tokumei.data.context import context_of
+    from tokumei.tasks.dossier import check_page, report_table
 
-    if not isinstance(release, TableRelease) or release.original is None or release.rows is None:
-        raise InputError.of("a release of rows of people that is in this process, to report on")
-    sampled = {name: options.pop(name, None) for name in ("population_size", "weights")}
-    refuse_unknown(options, ["language", "force", *sampled], "report")
+    if original is None and isinstance(release, TableRelease) and release.has_rows:
+        original = release.original
+    if original is None or release is None:
+        raise InputError.of("a release of rows of people that is in this process, or an original and its release")
+    people = _given_roles(_as_released(original, release), options)
+    stated = {one.name: options.pop(one.name) for one in fields(Requirements) if one.name in options}
+    options["context"] = context_of(options.pop("context", None) or {})
+    is_public = bool(options.pop("is_public", False))
     if out is not None:
-        check_suffix(Path(out))
-    with guarded({"out": out}, inputs=[release.original.name], force=force) as drafts:
-        of_table = report_table(release.original, release, **sampled)
+        check_page(Path(out))
+    read = [one for one in (original, release) if isinstance(one, (str, Path))] or [_table(people, History).name]
+    with guarded({"out": out}, inputs=read, force=force) as drafts:
+        asked = Requirements(**stated)
+        of_table = _checked("report", report_table, _table(people, History), options | {"asked": asked}, release)
         if out is not None:
-            of_table.document(language).write(drafts["out"], Path(out).suffix)
+            of_table.write(drafts["out"], language, Path(out).suffix, is_public=is_public)
     return of_table
 
 

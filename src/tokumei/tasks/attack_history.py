@@ -210,7 +210,7 @@ def singled_out_rows(found: SingledOut) -> list[Section]:
     return [Rows(["with the other cells of the row", "share"], known)] if known else []
 
 
-def made_attack(attack: Any, options: dict[str, Any]) -> Any:
+def made_attack(attack: object, options: dict[str, Any]) -> Any:
     """Make the attack of a name; options as typed on a command line are read by it."""
     if not isinstance(attack, str):
         if not isinstance(attack, HistoryAttack):

@@ -96,16 +96,16 @@ class CustomerMembership(Result):
 
 
 def attack_membership(
-    original: Any,
-    release: Any,
+    original: object,
+    release: object,
     threat: str | HistoryThreat | None = None,
     *,
-    control: Any,
+    control: object,
     people: int = N_PEOPLE,
     draws: int = 3,
     seed: int = 1,
     reading: Reading = AS_IT_IS,
-    hierarchy: Any = None,
+    hierarchy: object = None,
     **changes: Any,
 ) -> CustomerMembership:
     """Tell whether customers are in a release as somebody would who knows some of their purchases, and judge that.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from tokumei.attacks.registry import (
+    ALL,
     DISCLOSURE_ATTACKS,
     NOTHING_TO_FIND,
     ChecksThreatModel,
@@ -19,6 +20,7 @@ from tokumei.attacks.registry import (
     attack_title,
     was_tried,
 )
+from tokumei.attacks.table_threats import TAKE_FOR_RIGHT, TableThreat, table_threat_of
 from tokumei.attacks.threat_model import KnownMethod, Published, ThreatModel
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import part_name
@@ -34,6 +36,7 @@ from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.inspection.repeated_people import repeated_people
 from tokumei.methods.recipes import part_as_dict, requirement_of
 from tokumei.methods.registry import TABLE_ANONYMIZERS, TableAnonymizer
+from tokumei.tasks.attack_outcome import Outcome
 from tokumei.tasks.goal import usual_suppression
 from tokumei.tasks.preparing import given_hierarchies
 from tokumei.tasks.row_numbers import check_pairing
@@ -42,14 +45,15 @@ from tokumei.tasks.table_release import TableRelease, hierarchies_of, numeric_of
 if TYPE_CHECKING:
     from tokumei.attacks.public_knowledge import Deductions, PublicKnowledge
 
-ALL = "all"
+COUNTS = "a table of counts (the column rows, or another that counts=NAME names)"
 # Who makes attacks that need the release alone.
 ANYBODY = "anybody"
 # What compares with people whom a recipe does not hold.
 OF_POPULATIONS = ("k-map", "delta-presence", "journalist-risk", "marketer-risk")
 OPTIONS = (
-    *("attack", "known", "known_share", "numeric", "hierarchies", "rows", "in_order", "earlier", "earlier_rows"),
-    *("population", "control", "method", "k", "seed"),
+    *("attack", "known", "known_share", "numeric", "hierarchies", "rows", "in_order", "made_up", "earlier"),
+    "earlier_rows",
+    *("population", "control", "method", "k", "seed", "threat", *(one.name for one in fields(TableThreat))),
 )
 FITTING = {
     ("distance-linkage", "success"): "People whose record is drawn among those most like them.",
@@ -74,6 +78,8 @@ FITTING = {
     ("background-knowledge", "success"): "People whose value is the most frequent one that is left.",
     ("linked-rows", "certain"): "People of whom one value of the linking column fits all known rows, and it is theirs.",
     ("linked-rows", "success"): "People whose value of the linking column is drawn among those that fit.",
+    ("population-linkage", "certain"): "People whose record exactly one person of the population fits: themselves.",
+    ("population-linkage", "success"): "People named by a draw among those of the population who fit their record.",
     ("presence", "success"): "People of the population of whom it is told rightly whether they are in the release.",
     ("presence", "certain"): "Released people who must be in the release.",
     ("downcoding", "singled-out"): "Ends of ranges that fit one row of all; blindly: any value of the range.",
@@ -86,6 +92,13 @@ FITTING = {
     ): "People whose own value is likelier than the promise allows; blindly: by shares alone.",
     ("minimality", "broken"): "People of whom what is believed breaks the promise, which every class keeps.",
     ("minimality", "certain"): "People whose value is the only one that is possible, and it is theirs.",
+    (
+        "reconstruction",
+        "certain",
+    ): "People proven to be in a group of fewer than k, in every table that fits.",
+    ("reconstruction", "values-certain"): "People in a group all of whom are proven to have one value.",
+    ("reconstruction", "success"): "People whose whole row is in a table that fits; blindly: drawn column by column.",
+    ("reconstruction", "claimed"): "Rows that nine fits in ten have, and somebody is; blindly: the likeliest rows.",
     ("refine", "cells-certain"): "Generalized cells known exactly, up to the order of rows that say the same.",
     ("refine", "narrowed"): "Rows of whose class it is proven how many rows at least or at most have some values.",
     ("intersection", "certain"): "People with one record left when all releases are held together, and it is theirs.",
@@ -121,6 +134,24 @@ class TableAttack(Result):
     left_out: Mapping[str, str]
     facts: Mapping[str, Any]
     frame_kind: str = "polars"
+    threat: TableThreat | None = None
+    has_control: bool = False
+
+    @property
+    def outcomes(self) -> dict[str, Outcome]:
+        """The same figures of each attack by its title, and why one is not there."""
+        return {one.title: Outcome.of(one.attack, one.scores, has_control=self.has_control) for one in self.tried}
+
+    @property
+    def riskiest(self) -> Any:
+        """The rows of the original that each attack finds most surely, the surest first; rows count from 0."""
+        found = [
+            (title, at, row)
+            for title, one in self.outcomes.items()
+            for at, row in enumerate(one.riskiest or (), start=1)
+        ]
+        schema = {"attack": pl.String, "place": pl.Int64, "row": pl.Int64}
+        return as_kind(pl.DataFrame(found, schema=schema, orient="row"), self.frame_kind)
 
     @property
     def scores(self) -> dict[str, Mapping[str, Score]]:
@@ -139,6 +170,7 @@ class TableAttack(Result):
                 "attack": one.attack,
                 "sensitive": one.sensitive,
                 "scores": {key: score.as_dict() for key, score in one.scores.items()},
+                "outcome": self.outcomes[one.title].as_dict(),
             }
             for one in self.tried
         ]
@@ -148,7 +180,9 @@ class TableAttack(Result):
         found = {name: {key: score.as_dict() for key, score in each.items()} for name, each in self.scores.items()}
         deduced = {one.title: dict(one.deduced.facts) for one in self.tried if one.deduced is not None}
         more = {"deduced": deduced} if deduced else {}
-        return {"attacks": found, **more, "left_out": dict(self.left_out), **self.facts}
+        outcomes = {name: one.as_dict() for name, one in self.outcomes.items()}
+        who = {} if self.threat is None else {"threat": self.threat.as_dict()}
+        return {**who, "outcomes": outcomes, "attacks": found, **more, "left_out": dict(self.left_out), **self.facts}
 
     @property
     def claims(self) -> Any:
@@ -165,6 +199,28 @@ class TableAttack(Result):
         return self._of_each("claims")
 
     @property
+    def candidates(self) -> Any:
+        """Rows of people that an attack takes for likely, the surest first; None where none was tried that guesses any.
+
+        `confidence` is the share of fitting tables that have such a row, `mean_rows` how many they have on average,
+        `is_true` whether somebody is so, where the original is there.
+        """
+        found = self.candidates_table
+        return None if found is None else as_kind(found, self.frame_kind)
+
+    @property
+    def candidates_table(self) -> pl.DataFrame | None:
+        """The candidates as a Polars frame."""
+        found = [one.deduced.candidates for one in self.tried if one.deduced is not None]
+        return next((one for one in found if one is not None), None)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether counts prove a group of fewer people than the k that was asked for."""
+        deduced = [one.deduced.facts for one in self.tried if one.deduced is not None]
+        return any(one.get("proven_under_k") and one.get("k_is_told") for one in deduced)
+
+    @property
     def narrowed(self) -> Any:
         """For each released row the bits that its labels leave open, and those that the claims remove."""
         found = self._of_each("rows")
@@ -174,7 +230,7 @@ class TableAttack(Result):
         found = [
             getattr(one.deduced, part).select(pl.lit(one.title).alias("attack"), pl.all())
             for one in self.tried
-            if one.deduced is not None
+            if one.deduced is not None and getattr(one.deduced, part).width
         ]
         return pl.concat(found) if found else None
 
@@ -195,8 +251,16 @@ class TableAttack(Result):
             parts.append(Rows(header, rows))
             if one.deduced is not None:
                 parts += _told_of(one.deduced)
+        rows = [
+            [title, one.certain, one.highest, ", ".join(f"{row + 1:,}" for row in one.riskiest or ()) or None]
+            for title, one in self.outcomes.items()
+            if one.certain is not None or one.riskiest is not None
+        ]
+        if rows:
+            parts.append(Rows(["attack", "certain", "highest chance", "riskiest rows of the original"], rows))
         out = {f"{name} left out": f"needs {lack}" for name, lack in self.left_out.items()}
-        return [*parts, Facts({**self.facts, **out})]
+        who = {} if self.threat is None else {"who": self.threat.who}
+        return [*parts, Facts({**who, **self.facts, **out})]
 
     def to_frame(self) -> Any:
         """Return all scores as one frame."""
@@ -237,6 +301,97 @@ def attack_table(
     release: Any,
     attack: Any = ALL,
     *,
+    threat: str | TableThreat | None = None,
+    known: Sequence[str] = (),
+    known_share: float = 1.0,
+    numeric: Sequence[str] | None = None,
+    hierarchies: Any = None,
+    rows: Any = None,
+    in_order: bool = False,
+    made_up: bool = False,
+    optional: bool = False,
+    earlier: Sequence[Any] = (),
+    earlier_rows: Sequence[Any] = (),
+    population: Any = None,
+    control: Any = None,
+    method: str | KnownMethod | TableAnonymizer | None = None,
+    k: int | None = None,
+    seed: int = 1,
+    reading: Reading = AS_IT_IS,
+    **options: Any,
+) -> TableAttack:
+    """Attack a released table; see `tk.attack`.
+
+    optional: attacks that cannot be tried are left out, with the reason, though they were named.
+    """
+    started = time.perf_counter()
+    if made_up and (in_order or rows is not None):
+        raise InputError.of("either whose each row is, or that no row is anybody's", option="made_up")
+    changes = {one.name: options.pop(one.name) for one in fields(TableThreat) if one.name in options}
+    who = None if threat is None and not changes else table_threat_of(threat or TableThreat(), **changes)
+    parts = chosen_attacks(attack, options)
+    optional = optional or attack == ALL
+    if who is not None and optional:
+        refused = who.lacks(has_population=population is not None)
+        if refused is not None:
+            raise InputError.of(refused, option="population")
+    cannot = {name: why for name in parts if who is not None and (why := who.why_not(name)) is not None}
+    if made_up:
+        asking = [name for name, part in parts.items() if getattr(part, "asks_whose", True)]
+        cannot |= dict.fromkeys(asking, Text("to know whose each row is"))
+    threat_model = threat_model_of(
+        original,
+        release,
+        threat=who,
+        known=known,
+        known_share=known_share,
+        numeric=numeric,
+        hierarchies=hierarchies,
+        rows=rows,
+        in_order=in_order,
+        earlier=earlier,
+        earlier_rows=earlier_rows,
+        population=population,
+        control=control,
+        method=method,
+        k=k,
+        seed=seed,
+        reading=reading,
+        may_be_made_up=made_up or not any(getattr(part, "asks_whose", True) for part in parts.values()),
+    )
+    parts = {name: _with_link(part, threat_model) for name, part in parts.items()}
+    left_out = {
+        name: lack
+        for name, part in parts.items()
+        if (lack := cannot.get(name) or what_is_missing(threat_model, part)) is not None
+    }
+    if not optional and left_out:
+        name, told = next(iter(left_out.items()))
+        raise InputError.of(Text("{lack}, which {name} needs", lack=told, name=name))
+    tried = try_each({name: part for name, part in parts.items() if name not in left_out}, threat_model, seed)
+    facts = {
+        "rows": original.n_rows,
+        "released": threat_model.published.table.n_rows,
+        "known": threat_model.known_columns,
+        "looked_for": len(threat_model.targets),
+        **_takes_for_right(threat_model, [one.attack for one in tried]),
+        "seed": seed,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+    return TableAttack(tried, left_out, facts, original.kind, who, threat_model.control is not None)
+
+
+def _takes_for_right(threat_model: ThreatModel, attacks: Sequence[str]) -> dict[str, Any]:
+    """Name the attacks that a mistaken value misleads, so that they find less than could be found."""
+    misled = [name for name in attacks if name in TAKE_FOR_RIGHT]
+    return {"take_every_known_value_for_right": misled} if threat_model.codes_wrong and misled else {}
+
+
+def threat_model_of(
+    original: Table,
+    release: Any,
+    *,
+    threat: TableThreat | None = None,
     known: Sequence[str] = (),
     known_share: float = 1.0,
     numeric: Sequence[str] | None = None,
@@ -251,66 +406,14 @@ def attack_table(
     k: int | None = None,
     seed: int = 1,
     reading: Reading = AS_IT_IS,
-    **options: Any,
-) -> TableAttack:
-    """Attack a released table; see `tk.attack`."""
-    started = time.perf_counter()
-    parts = chosen_attacks(attack, options)
-    threat_model = threat_model_of(
-        original,
-        release,
-        known=known,
-        known_share=known_share,
-        numeric=numeric,
-        hierarchies=hierarchies,
-        rows=rows,
-        in_order=in_order,
-        earlier=earlier,
-        earlier_rows=earlier_rows,
-        population=population,
-        control=control,
-        method=method,
-        k=k,
-        reading=reading,
-        may_be_made_up=not any(getattr(part, "asks_whose", True) for part in parts.values()),
-    )
-    parts = {name: _with_link(part, threat_model) for name, part in parts.items()}
-    left_out = {name: lack for name, part in parts.items() if (lack := what_is_missing(threat_model, part))}
-    if attack != ALL and left_out:
-        name, lack = next(iter(left_out.items()))
-        raise InputError.of(Text("{lack}, which {name} needs", lack=lack, name=name))
-    tried = try_each({name: part for name, part in parts.items() if name not in left_out}, threat_model, seed)
-    facts = {
-        "rows": original.n_rows,
-        "released": threat_model.published.table.n_rows,
-        "known": threat_model.known_columns,
-        "seed": seed,
-        "seconds": round(time.perf_counter() - started, 3),
-    }
-    return TableAttack(tried, left_out, facts, original.kind)
-
-
-def threat_model_of(
-    original: Table,
-    release: Any,
-    *,
-    known: Sequence[str] = (),
-    known_share: float = 1.0,
-    numeric: Sequence[str] | None = None,
-    hierarchies: Any = None,
-    rows: Any = None,
-    in_order: bool = False,
-    earlier: Sequence[Any] = (),
-    earlier_rows: Sequence[Any] = (),
-    population: Any = None,
-    control: Any = None,
-    method: str | KnownMethod | TableAnonymizer | None = None,
-    k: int | None = None,
-    reading: Reading = AS_IT_IS,
     may_be_made_up: bool = False,
 ) -> ThreatModel:
-    """Make the threat model of attacks by somebody who knows people; see `tk.attack`."""
-    wanted = [known] if isinstance(known, str) else list(known) or original.quasi_identifiers
+    """Make the threat model of attacks by somebody who knows people; see `tk.attack`.
+
+    threat: who attacks, if not somebody who knows everything; `known` and a `known_share` say what else they know.
+    """
+    who = TableThreat() if threat is None else threat
+    wanted = [known] if isinstance(known, str) else list(known) or list(who.knows) or original.quasi_identifiers
     numbers = numeric_of(original, numeric)
     for column in [*wanted, *numbers]:
         check_column(column, original.frame.columns, "a known column", original.name)
@@ -325,7 +428,10 @@ def threat_model_of(
         hierarchies=hierarchies_of(original, release, hierarchies, given.table.frame),
         known=wanted,
         numeric=numbers,
-        known_share=known_share,
+        known_share=who.share if known_share == 1 else known_share,
+        numbers_off=who.numbers_off,
+        codes_wrong=who.codes_wrong,
+        aimed_at=who.aimed_at(original, wanted, seed),
         earlier=[
             _written(published(original, one, own, in_order=in_order, option="earlier_rows", reading=reading))
             for one, own in zip(earlier, each, strict=True)
@@ -334,8 +440,9 @@ def threat_model_of(
         control=_frame(control, reading, wanted),
         method=known_method(release, method, k),
     )
+    # Whose rows are whose is checked by what is known, whatever the attacker knows of it.
     check_pairing(scene)
-    return scene
+    return scene if threat is None else replace(scene, method=who.method_of(scene.method))
 
 
 def try_each(parts: Mapping[str, DisclosureAttack], threat_model: ThreatModel, seed: int) -> list[Tried]:
@@ -366,8 +473,8 @@ def attack_release(
     """Attack a release of which nothing else is there: by what its labels give away; see `tk.attack`."""
     started = time.perf_counter()
     parts = chosen_attacks(attack, options)
-    alone = {name: part for name, part in parts.items() if isinstance(part, ReleaseAttack)}
-    left_out = dict.fromkeys((name for name in parts if name not in alone), "the original")
+    left_out = {name: lack for name, part in parts.items() if (lack := what_release_lacks(release, part))}
+    alone = {name: part for name, part in parts.items() if isinstance(part, ReleaseAttack) and name not in left_out}
     if attack != ALL and left_out:
         name, lack = next(iter(left_out.items()))
         raise InputError.of(Text("{lack}, which {name} needs", lack=lack, name=name), file=release.name)
@@ -496,12 +603,27 @@ def what_is_missing(threat_model: ThreatModel, part: DisclosureAttack) -> str | 
         "earlier": bool(threat_model.earlier),
         "population": threat_model.population is not None,
         "control": threat_model.control is not None,
+        "counts": has_counts(threat_model.published.table.frame, part, threat_model.original.frame.columns),
     }
     words = {"sensitive": "a sensitive column that is not known"} if threat_model.original.sensitive else {}
+    words |= {"counts": COUNTS}
     missing = [words.get(need, need) for need in part.needs if not has[need]]
     if missing:
         return " and ".join(missing)
     return part.lacks(threat_model) if isinstance(part, ChecksThreatModel) else None
+
+
+def what_release_lacks(release: Table, part: DisclosureAttack) -> str | None:
+    """Name what an attack needs beside a release of which nothing else is there."""
+    if not isinstance(part, ReleaseAttack):
+        return "the original"
+    return None if has_counts(release.frame, part, [*release.quasi_identifiers, *release.sensitive]) else COUNTS
+
+
+def has_counts(released: pl.DataFrame, part: DisclosureAttack, of_people: Sequence[str]) -> bool:
+    """Whether a release has the counts that an attack needs, if it needs any; a column of people is none."""
+    name = getattr(part, "counts", "")
+    return "counts" not in part.needs or (name in released.columns and name not in of_people)
 
 
 def _frame(data: Any, reading: Reading, columns: Sequence[str]) -> pl.DataFrame | None:
@@ -539,6 +661,10 @@ def _told_of(deduced: Deductions) -> list[Section]:
     if reason := deduced.facts.get("nothing_claimed_since"):
         facts["nothing claimed, since"] = reason
     programs: Mapping[str, int] = deduced.facts.get("programs", {})
+    if "proven_under_k" in deduced.facts:
+        told = deduced.facts
+        facts |= {"tables that fit": told["fits"], "groups looked at": told["groups"]}
+        facts |= {"proven to be under k": told["proven_under_k"], "neither proven nor ruled out": programs["open"]}
     left_out = {"out_of_time": "left out for lack of time", "too_large": "too large for a program"}
     facts |= {f"classes {why}": programs[name] for name, why in left_out.items() if programs.get(name)}
     return [*(one for one in tables if one.rows), Facts(facts)]

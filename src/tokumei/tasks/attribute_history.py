@@ -44,6 +44,11 @@ UNITS = (
     "Rows are published rows that the attacker did not know before; claims are those of them for which one customer is "
     "likelier than all others together."
 )
+# Whoever knows what customers usually buy is not whom the bound is about.
+ABOVE_BOUND = (
+    "More purchases are given to their buyers than the bound on purchases says: it is about attackers who do not know "
+    "what each customer usually buys."
+)
 READ_AS = {
     "rows": "rows given to their buyer",
     "shared": "the same where pseudonyms are shared",
@@ -74,7 +79,9 @@ class Attribution(Result):
             for name, one in self.scores.items()
         ]
         heads = ["attribution", "of", "share", "95 % interval", "guessing blindly"]
-        return [Facts({"who": self.threat.who, **self.facts}), Rows(heads, rows), Sentence(UNITS)]
+        is_above = self.scores["rows"].value > self.facts.get("attribution_bound", 1)
+        above = [Sentence(ABOVE_BOUND)] if is_above else []
+        return [Facts({"who": self.threat.who, **self.facts}), Rows(heads, rows), Sentence(UNITS), *above]
 
     def to_frame(self) -> Any:
         """Return for each published row its number in the release, the customer and the chance."""
@@ -90,15 +97,15 @@ class Attribution(Result):
 
 
 def attribute_history(
-    original: Any,
-    release: Any,
+    original: object,
+    release: object,
     threat: str | HistoryThreat | None = None,
     *,
-    sources: Any = None,
+    sources: object = None,
     draws: int = 3,
     seed: int = 1,
     reading: Reading = AS_IT_IS,
-    hierarchy: Any = None,
+    hierarchy: object = None,
     **changes: Any,
 ) -> Attribution:
     """Give the published purchases to customers as somebody would who knows some of them, and judge that.
@@ -140,7 +147,7 @@ def attribute_history(
     return Attribution(model, scores, facts, claimed, before.kind)
 
 
-def sources_of(original: History, release: Any, released: History, sources: Any = None) -> pl.Series:
+def sources_of(original: History, release: object, released: History, sources: object = None) -> pl.Series:
     """Return the row of the original that the purchase of each released row came from, missing where it was made up.
 
     A release that keeps no record of it is taken to have left purchases in their places where rows are as they were but
@@ -155,7 +162,7 @@ def sources_of(original: History, release: Any, released: History, sources: Any 
     return pl.Series("row", np.arange(original.n_rows))
 
 
-def sources_if_known(original: History, release: Any, released: History) -> tuple[pl.Series | None, dict[str, Text]]:
+def sources_if_known(original: History, release: object, released: History) -> tuple[pl.Series | None, dict[str, Text]]:
     """Return which row of the original each released row's purchase is, or why nobody is judged by that."""
     try:
         return sources_of(original, release, released), {}
@@ -169,5 +176,5 @@ def _linker(history: History, threat: HistoryThreat) -> HistoryAttack | None:
     return None if lacks(history, made) else made
 
 
-def _promised(release: Any) -> Mapping[str, Any]:
+def _promised(release: object) -> Mapping[str, object]:
     return release.recipe.found if isinstance(release, HistoryRelease) else {}

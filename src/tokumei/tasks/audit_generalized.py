@@ -94,7 +94,7 @@ READ_AS = {
 }
 
 
-def _told(customers: npt.NDArray[np.int64], items: npt.NDArray[np.int64]) -> dict[str, Any]:
+def _told(customers: npt.NDArray[np.int64], items: npt.NDArray[np.int64]) -> dict[str, object]:
     return {
         "k": int(customers.min()) if len(customers) else 0,
         "mean_k": float(customers.mean()) if len(customers) else 0.0,
@@ -104,7 +104,7 @@ def _told(customers: npt.NDArray[np.int64], items: npt.NDArray[np.int64]) -> dic
     }
 
 
-def is_generalized(release: Any, reading: Reading = AS_IT_IS) -> bool:
+def is_generalized(release: object, reading: Reading = AS_IT_IS) -> bool:
     """Whether a release is a history of ranges and sets."""
     if isinstance(release, HistoryRelease):
         return release.is_generalized
@@ -114,10 +114,10 @@ def is_generalized(release: Any, reading: Reading = AS_IT_IS) -> bool:
 
 
 def audit_generalized(
-    release: Any,
-    against: Sequence[Any],
+    release: object,
+    against: Sequence[object],
     *,
-    original: Any = None,
+    original: object = None,
     k: int | None = None,
     in_order: bool = False,
     reading: Reading = AS_IT_IS,

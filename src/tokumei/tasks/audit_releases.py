@@ -37,7 +37,7 @@ class Matching:
 
     person: str | None = None
     rows: Any = None
-    against_rows: Sequence[Any] = ()
+    against_rows: Sequence[object] = ()
     in_order: bool = False
 
     def given(self) -> str | None:
@@ -45,7 +45,7 @@ class Matching:
         ways = {"id": self.person, "rows": self.rows, "against-rows": self.against_rows or None}
         return next((name for name, way in ways.items() if way is not None), "in-order" if self.in_order else None)
 
-    def rows_of_each(self, files: Sequence[Any]) -> list[Any] | None:
+    def rows_of_each(self, files: Sequence[object]) -> list[object] | None:
         """Return the rows of the original of each release; None where a column or the order matches them.
 
         Releases are shuffled unless they were asked to keep their order, so that row n of two is hardly ever one
@@ -76,7 +76,7 @@ class Matching:
 
 
 def quasi_identifiers_of_each(
-    files: Sequence[Any], attributes: Sequence[str], *, engine: str, reading: Reading = AS_IT_IS
+    files: Sequence[object], attributes: Sequence[str], *, engine: str, reading: Reading = AS_IT_IS
 ) -> list[list[str]]:
     """Return the quasi-identifiers that each table has; a `tk.Table` has those of its own roles.
 
@@ -101,13 +101,13 @@ def quasi_identifiers_of_each(
 
 
 def compare_releases(
-    files: Sequence[Any],
+    files: Sequence[object],
     columns: Sequence[Sequence[str]],
     sensitive: Sequence[str],
     matching: Matching,
     *,
     reading: Reading = AS_IT_IS,
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     """Measure all releases together, the newest being the first; None where there is no earlier one.
 
     columns: the quasi-identifiers of each, as `quasi_identifiers_of_each` finds them.
@@ -141,7 +141,7 @@ def compare_releases(
     }
 
 
-def check_together(together: Mapping[str, Any], k: int) -> dict[str, Any]:
+def check_together(together: Mapping[str, Any], k: int) -> dict[str, object]:
     """Check whether k people are left where all releases are compared, by the measure that they allow."""
     name, value = ("multi-r-k-anonymity", "multi_r_k") if together["k"] is None else ("sequential-k", "k")
     holds = together[value] >= k or not together["persons"]
@@ -185,11 +185,11 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _match(
-    files: Sequence[Any],
+    files: Sequence[object],
     columns: Sequence[Sequence[str]],
     sensitive: Sequence[str],
     person: str | None,
-    rows: Sequence[Any] | None,
+    rows: Sequence[object] | None,
     *,
     reading: Reading,
 ) -> SeveralReleases:
@@ -206,7 +206,7 @@ def _match(
     return SeveralReleases.of(frames, columns, sensitive=shared, person=person, names=names)
 
 
-def _scan(file: Any, reading: Reading, columns: Sequence[str]) -> pl.LazyFrame:
+def _scan(file: object, reading: Reading, columns: Sequence[str]) -> pl.LazyFrame:
     if isinstance(file, TableRelease):
         return file.table.lazy()
     if isinstance(file, Table):
@@ -216,11 +216,11 @@ def _scan(file: Any, reading: Reading, columns: Sequence[str]) -> pl.LazyFrame:
     return scan_frame(file, reading_beside(file, reading, columns))
 
 
-def _name(file: Any, place: int) -> str:
+def _name(file: object, place: int) -> str:
     return str(file) if isinstance(file, (str, Path)) else f"table {place + 1}"
 
 
-def _own_rows(file: Any) -> Any:
+def _own_rows(file: object) -> object:
     """Return the rows that a release of this process knows of itself."""
     return file.rows if isinstance(file, TableRelease) else None
 

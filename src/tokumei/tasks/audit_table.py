@@ -175,14 +175,14 @@ def audit_table(
     table: Table,
     asked: Requirements = NOTHING,
     *,
-    against: Any = (),
-    rows: Any = None,
-    against_rows: Any = (),
+    against: object = (),
+    rows: object = None,
+    against_rows: object = (),
     in_order: bool = False,
-    original: Any = None,
-    recipe: Any = None,
+    original: object = None,
+    recipe: object = None,
     threshold: float = 0.2,
-    hierarchies: Any = None,
+    hierarchies: object = None,
     population_size: int | None = None,
     weights: str | None = None,
     suda: int | None = None,
@@ -284,7 +284,7 @@ def audit_source(
     )
 
 
-def _listed(given: Any) -> list[Any]:
+def _listed(given: object) -> list[Any]:
     """Return the argument as a list, be it several or one."""
     return list(given) if isinstance(given, (list, tuple)) else [given]
 
@@ -323,7 +323,7 @@ def class_size_figure(counts: ClassCounts) -> Drawing | None:
     return Drawing(bar_figure(points, x="rows", y="class size", x_title="rows in classes of that size"))
 
 
-def _checked(requirement: Requirement, counts: ClassCounts) -> dict[str, Any]:
+def _checked(requirement: Requirement, counts: ClassCounts) -> dict[str, object]:
     """Check a requirement in all classes, with the value achieved."""
     return {
         "requirement": in_words(requirement),
@@ -334,7 +334,7 @@ def _checked(requirement: Requirement, counts: ClassCounts) -> dict[str, Any]:
 
 def _stated(
     requirements: Sequence[Requirement], counts: ClassCounts, whole: ClassCounts | None
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Check requirements; those that compare with all rows against the release and, if there is one, the original."""
     out = []
     for one in requirements:
@@ -349,7 +349,7 @@ def _stated(
     return out
 
 
-def _promised(recipe: Any) -> list[dict[str, Any]]:
+def _promised(recipe: Any) -> list[dict[str, object]]:
     """Check whether what a recipe promises by its method can still be relied on."""
     if recipe is None:
         return []
@@ -370,7 +370,7 @@ UNICITY_POINTS = 6
 ATTACKS, ON_SENSITIVE = ("record-linkage", "downcoding"), ("homogeneity",)
 
 
-def threat_models(audited: TableAudit) -> list[dict[str, Any]]:
+def threat_models(audited: TableAudit) -> list[dict[str, object]]:
     """Return each attacker's largest and mean chance, and the share of rows above the threshold of 20 %.
 
     A journalist's is known as far as the population is: at most the prosecutor's, and with its size an estimate of how
@@ -419,7 +419,7 @@ def history_facts(history: History) -> dict[str, int]:
 def history_risk(history: History) -> Mapping[str, Any]:
     """Return how surely attackers who know a little find a customer, and how many purchases single one out."""
     facts = history_facts(history)
-    nothing: dict[str, Any] = {"attackers": [], "danger": [], "unicity": []}
+    nothing: dict[str, object] = {"attackers": [], "danger": [], "unicity": []}
     if history.n_rows > MOST_ROWS_OF_KNOWLEDGE or not history.n_rows:
         return {"facts": facts, **nothing}
     from tokumei.tasks.report_history import knowledge_history

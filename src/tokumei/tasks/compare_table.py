@@ -146,7 +146,7 @@ def compare_table(
 
 
 def compare_source(
-    source: Any,
+    source: object,
     known: Known,
     asked: ReleaseRequest,
     methods: Sequence[str | TableAnonymizer] | str | None = None,
@@ -202,7 +202,7 @@ def _usual(goal: Goal) -> list[str]:
     return [*usual, *(recoders if part_name(goal.loss) == "ncp" else [])]
 
 
-def _skipped(methods: Iterable[str], n_nodes: int, counts: ClassCounts) -> dict[str, dict[str, Any]]:
+def _skipped(methods: Iterable[str], n_nodes: int, counts: ClassCounts) -> dict[str, dict[str, object]]:
     """Return the methods that would take longer than what nobody asked for may take, as they stand in the result."""
     skipped = {}
     for name in methods:
@@ -233,7 +233,7 @@ def expected_seconds(name: str, n_nodes: int, n_cells: int) -> float:
 
 def _methods(listed: Sequence[Any]) -> dict[str, Any]:
     """Make the methods; one that takes a predictor is run with each of them."""
-    made: dict[str, Any] = {}
+    made: dict[str, object] = {}
     for name in listed:
         if not isinstance(name, str):
             made[part_name(name)] = name
@@ -248,7 +248,7 @@ def _methods(listed: Sequence[Any]) -> dict[str, Any]:
 
 def _run(
     name: str, goal: Goal, rows: _Rows, counts: ClassCounts, trees: Trees, failed: list[CannotAnonymize]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return what a method found, or why it failed."""
     try:
         run = _by_rows if isinstance(goal.method, LocalRecoder) else _by_levels
@@ -276,7 +276,7 @@ def _by_levels(_: _Rows, counts: ClassCounts, trees: Trees, goal: Goal) -> dict[
     }
 
 
-def _by_rows(rows: _Rows, _: ClassCounts, trees: Trees, goal: Goal) -> dict[str, Any]:
+def _by_rows(rows: _Rows, _: ClassCounts, trees: Trees, goal: Goal) -> dict[str, object]:
     if part_name(goal.loss) != "ncp":
         raise InputError.of("the loss ncp, which local recodings are measured by")
     known = list(rows.known.quasi_identifiers)
@@ -347,7 +347,7 @@ def frontier_table(
     *,
     ks: Sequence[int] = USUAL_KS,
     shares: Sequence[float] = USUAL_SHARES,
-    methods: Mapping[str, Mapping[str, Any]] | None = None,
+    methods: Mapping[str, Mapping[str, object]] | None = None,
     seed: int = 0,
     asked: ReleaseRequest = NOTHING,
 ) -> TableFrontier:
@@ -382,7 +382,7 @@ def frontier_table(
     return TableFrontier(table.n_rows, loss_name, made, table.kind)
 
 
-def _try(table: Table, asked: ReleaseRequest) -> dict[str, Any]:
+def _try(table: Table, asked: ReleaseRequest) -> dict[str, object]:
     """Return what one release lost and how many people are found in it, or why there is none."""
     try:
         done = anonymize_table(table, asked).to_dict()

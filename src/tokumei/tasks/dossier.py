@@ -1,8 +1,8 @@
 """The dossier of a job, and the report of one released table.
 
-Both have the legal pages: each law's items with what was found in the release. A dossier adds hashes of what went in
-and came out, versions, who decides until when, and all numbers. A report has promises recounted, risks before and
-after, attacks, use, and the law.
+Both decide whether to release, and have a page for each framework: its clauses with what was measured and what people
+state. A dossier adds hashes of what went in and came out, versions, who decides until when, and all numbers, and comes
+with a public document, in which nothing leads to a person.
 """
 
 from __future__ import annotations
@@ -20,55 +20,102 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.attacks.registry import DISCLOSURE_ATTACKS, attack_title
+from tokumei.attacks.registry import DISCLOSURE_ATTACKS, DisclosureAttack, attack_title
+from tokumei.attacks.table_threats import TableThreat
 from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Result, Rows, Section
+from tokumei.data.context import NOT_STATED, ReleaseContext
 from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.keys import PrivateKey
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import Table
-from tokumei.inspection.legal import LegalCase, safe_harbor, wp216
-from tokumei.inspection.legal_japan import anonymously_processed, pseudonymously_processed
+from tokumei.inspection.decision import decide
+from tokumei.inspection.evidence import VERSION, Evidence, clauses_of
+from tokumei.inspection.law_europe import gdpr, ico
+from tokumei.inspection.law_japan import appi_anonymous, appi_pseudonymous, appi_public_bodies
+from tokumei.inspection.law_states import expert, nist_188, nist_226, safe_harbor
+from tokumei.inspection.standards import iso_20889, iso_27559
 from tokumei.reports.dossier_pages import PUBLISHER, table_document
 from tokumei.reports.history_dossier import history_document
-from tokumei.reports.page import Document
+from tokumei.reports.page import Document, check_suffix
+from tokumei.reports.public_document import public_document, public_dossier
 from tokumei.tasks.arx_project import ArxProject
 from tokumei.tasks.attack_table import ANYBODY, attack_release, attack_table
 from tokumei.tasks.audit_table import NOTHING, audit_table, in_roles_of
-from tokumei.tasks.measure_table import measure_table, profile, typed_alike
+from tokumei.tasks.measure_table import copies, drawn_rows, measure_table, profile
 from tokumei.tasks.request import Requirements
 from tokumei.tasks.run_steps import file_hash, without_times
 from tokumei.tasks.table_release import published
 
-LEGAL_PAGES = (anonymously_processed, pseudonymously_processed, wp216, safe_harbor)
-OTHERS_MAY = 0o077
+# In the order of the pages.
+FRAMEWORKS = (
+    *(iso_27559, iso_20889, appi_anonymous, appi_public_bodies, appi_pseudonymous, gdpr, ico),
+    *(safe_harbor, expert, nist_188, nist_226),
+)
 # What somebody sees who watches a purchase.
 SEEN = ("date", "item")
 
 
-def legal_pages(
-    frame: pl.DataFrame,
-    results: Mapping[str, Any],
-    bounds: Sequence[Mapping[str, Any]],
-    secret: Path | None,
-    *,
-    kind: str = "table",
-) -> list[dict[str, Any]]:
-    """Check a released table or history by every law; `secret` is the folder of what must be kept apart."""
-    if kind == "table":
-        roles, k = results["roles"], results["after"]["k"]
-        known = [name for name, role in roles.items() if role == "quasi-identifier" and name in frame.columns]
-        pseudonyms: list[str] = []
+def judged(dossier: Mapping[str, Any], frame: pl.DataFrame, context: ReleaseContext) -> dict[str, Any]:
+    """Fill the clauses of every framework from what a dossier holds and what people state, and decide by it."""
+    case = _evidence(dossier, frame, context)
+    listed = [fill(case).as_dict() for fill in FRAMEWORKS]
+    for clause in clauses_of(listed):
+        clause["command"] = f"tokumei verify {DOSSIER} --clause {clause['id']}" if clause["figure"] else None
+    has_sensitive = "sensitive" in dossier["results"].get("roles", {}).values()
+    return {
+        "context": context.stated(),
+        "frameworks_of": VERSION,
+        "frameworks": listed,
+        "decision": decide(case, has_sensitive=has_sensitive).as_dict(),
+    }
+
+
+def _evidence(dossier: Mapping[str, Any], frame: pl.DataFrame, context: ReleaseContext) -> Evidence:
+    """Gather from a dossier what clauses are judged by."""
+    results = dossier["results"]
+    is_table = "roles" in results
+    if is_table:
+        known = [
+            name for name, role in results["roles"].items() if role == "quasi-identifier" and name in frame.columns
+        ]
+        after, profile_of = results["after"], results["profile"]
     else:
-        known, pseudonyms = [name for name in SEEN if name in frame.columns], ["customer"]
-        k = _fewest_customers(frame, known)
-    kept = [] if secret is None else sorted(one.name for one in secret.iterdir() if one.is_file())
-    is_apart = None if secret is None else not secret.stat().st_mode & OTHERS_MAY
-    ranges, gives_away = results.get("ranges"), results.get("gives_away")
-    case = LegalCase(frame, known, k, results["attacks"], bounds, is_apart, kept, pseudonyms, ranges, gives_away)
-    return [check(case) for check in LEGAL_PAGES]
+        known, after, profile_of = [name for name in SEEN if name in frame.columns], {}, {}
+    risks = {
+        side: {name: one["value"] for name, one in results[side]["measures"]["classes"].items()} if is_table else {}
+        for side in ("before", "after")
+    }
+    epsilon = [float(one["value"]) for one in after.get("requirements", []) if one["requirement"] == "epsilon"]
+    alone = profile_of.get("population_uniques")
+    return Evidence(
+        frame,
+        known,
+        after["k"] if is_table else _fewest_customers(frame, known),
+        attacks=results["attacks"],
+        bounds=dossier["bounds"],
+        requirements=after.get("requirements", []),
+        risks=risks["after"],
+        risks_before=risks["before"],
+        population=None if alone is None else alone["n"],
+        population_uniques=None if alone is None else alone["after"],
+        unit=after.get("unit", "rows"),
+        n_alone=after.get("unique", 0),
+        secrets=[Path(name).name for name in dossier["kept_apart"]],
+        pseudonyms=() if is_table else ("customer",),
+        ranges=results.get("ranges"),
+        gives_away=results.get("gives_away"),
+        method=results["chosen"],
+        kept_anyway=[one["column"] for one in results.get("kept_anyway", [])],
+        epsilon=epsilon[0] if epsilon else None,
+        delta=float((results.get("drawn") or {}).get("delta", 0.0)),
+        context=context,
+        reviewer=dossier["reviewer"],
+        earlier=results.get("earlier"),
+        today=dt.date.fromisoformat(dossier["date"]),
+    )
 
 
 def _fewest_customers(frame: pl.DataFrame, known: Sequence[str]) -> int:
@@ -80,20 +127,31 @@ def _fewest_customers(frame: pl.DataFrame, known: Sequence[str]) -> int:
 
 
 DOSSIER = "dossier.json"
-LANGUAGES = {"en": "report", "ja": "report.ja"}
-PAGES = tuple(f"{name}{suffix}" for name in LANGUAGES.values() for suffix in (".html", ".md"))
+LANGUAGES = {"en": "", "ja": ".ja"}
+INTERNAL, PUBLIC = "report", "public"
+PAGES = tuple(
+    f"{name}{language}{suffix}"
+    for name in (INTERNAL, PUBLIC)
+    for language in LANGUAGES.values()
+    for suffix in (".html", ".md")
+)
+PUBLIC_NUMBERS = "public.json"
 # What is handed over, and what is kept apart. A seed has no hash here: one that is short could be found by trying.
-HANDED_OVER = ("release.csv", "release.parquet", "published.csv", "job.toml")
-KEPT_APART = ("secret/recipe.json", "secret/rows.txt", "secret/release.csv", "secret/pseudonyms.csv")
+HANDED_OVER = ("release.csv", "release.parquet", "published.csv")
+KEPT_APART = ("job.toml", "secret/recipe.json", "secret/rows.txt", "secret/release.csv", "secret/pseudonyms.csv")
 
 
-def write_dossier(done: Any, key: PrivateKey | None = None) -> Path:
-    """Write the dossier beside the release, signed where there is a key; the seed is not in it."""
+def write_dossier(done: Any, key: PrivateKey | None = None, *, today: dt.date | None = None) -> Path:
+    """Write the dossier beside the release, signed where there is a key; the seed is not in it.
+
+    today: by which ages and reviews are counted; that of a dossier which is checked, so that the same is found again.
+    """
     out, job = done.out, done.job
     found = {
         "job": job.name,
         "kind": job.kind,
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
+        "document": "internal",
+        "date": (today or dt.datetime.now(dt.UTC).date()).isoformat(),
         "reviewer": job.reviewer,
         "expires": job.expires,
         "versions": {"tokumei": version("tokumei"), "polars": version("polars"), "python": platform.python_version()},
@@ -102,17 +160,25 @@ def write_dossier(done: Any, key: PrivateKey | None = None) -> Path:
         "files": {name: file_hash(out / name) for name in HANDED_OVER if (out / name).exists()},
         "kept_apart": {name: file_hash(out / name) for name in KEPT_APART if (out / name).exists()},
         "seed": "kept apart in secret/seed.json",
+        "earlier": None
+        if job.earlier is None
+        else {"file": os.path.relpath(job.earlier.resolve(), out.resolve()), "sha256": file_hash(job.earlier)},
         "holds": done.holds,
         "bounds": list(done.bounds),
         "results": done.results,
     }
-    found["legal"] = legal_pages(done.released, done.results, done.bounds, out / "secret", kind=job.kind)
+    found |= judged(found, done.released, job.context)
+    public = public_dossier(found)
+    write_text(out / PUBLIC_NUMBERS, json.dumps(public, ensure_ascii=False, indent=1, default=str) + "\n")
     write = table_document if job.kind == "table" else history_document
-    for language, name in LANGUAGES.items():
-        document = write(found, language=language)
-        document.write(out / f"{name}.html")
-        document.write(out / f"{name}.md")
-    found["pages"] = {name: file_hash(out / name) for name in PAGES if (out / name).exists()}
+    for language, ending in LANGUAGES.items():
+        for name, document in (
+            (INTERNAL, write(found, language=language)),
+            (PUBLIC, public_document(public, language=language)),
+        ):
+            document.write(out / f"{name}{ending}.html")
+            document.write(out / f"{name}{ending}.md")
+    found["pages"] = {name: file_hash(out / name) for name in (*PAGES, PUBLIC_NUMBERS) if (out / name).exists()}
     if key is not None:
         found = json.loads(json.dumps(found, default=str))
         found["signature"] = {"key": key.public, "value": key.sign(signed_bytes(found))}
@@ -121,7 +187,7 @@ def write_dossier(done: Any, key: PrivateKey | None = None) -> Path:
     return path
 
 
-def signed_bytes(dossier: Mapping[str, Any]) -> bytes:
+def signed_bytes(dossier: Mapping[str, object]) -> bytes:
     """Return the bytes that a signature covers: everything but the signature, in one spelling."""
     return canonical({name: value for name, value in dossier.items() if name != "signature"}).encode()
 
@@ -152,9 +218,29 @@ class TableReport(Result):
         ]
         return [Facts(facts), Rows(["attack", "success", "found", "blindly"], rows)]
 
-    def document(self, language: str = "en") -> Document:
-        """Return the pages in a language: en or ja."""
+    def document(self, language: str = "en", *, is_public: bool = False) -> Document:
+        """Return the pages in a language, en or ja; those that may be published, in which nothing leads to a person."""
+        if is_public:
+            return public_document(public_dossier(self.dossier), language=language)
         return table_document(self.dossier, language=language)
+
+    def write(self, path: Path, language: str = "en", suffix: str | None = None, *, is_public: bool = False) -> None:
+        """Write the pages, or with the suffix .json the numbers; of both only what may be published, if asked."""
+        if (suffix or path.suffix) == ".json":
+            found = public_dossier(self.dossier) if is_public else self.dossier
+            write_text(path, json.dumps(found, ensure_ascii=False, indent=1, default=str) + "\n")
+        else:
+            self.document(language, is_public=is_public).write(path, suffix)
+
+
+def check_page(path: Path) -> None:
+    """Refuse a file that a report cannot be written to, by its suffix."""
+    if path.suffix != ".json":
+        check_suffix(path)
+
+
+# Of more rows fewer descriptions are tried, each of which is held against every row.
+MANY_ROWS, FEW_DESCRIPTIONS = 50_000, 500
 
 
 def report_table(
@@ -163,6 +249,9 @@ def report_table(
     *,
     rows: Any = None,
     in_order: bool = False,
+    threat: str | TableThreat | None = None,
+    control: Any = None,
+    population: Any = None,
     hierarchies: Any = None,
     population_size: int | None = None,
     weights: str | None = None,
@@ -170,14 +259,19 @@ def report_table(
     reading: Reading = AS_IT_IS,
     asked: Requirements = NOTHING,
     not_checked: Sequence[str] = (),
+    context: ReleaseContext = NOT_STATED,
+    reviewer: str | None = None,
 ) -> TableReport:
     """Audit, attack and measure a release in every way that its columns allow.
 
     release: what `tk.anonymize` gave, or a frame or file, with `rows` that say whose each row is or `in_order`; without
         them no row is anybody's, as of synthetic rows, and what has to know it is not measured.
+    threat: who attacks; somebody who knows everybody if not given. control: people who are not in the release, of whom
+        400 let it be tried who is in it. population: everybody who might be in it; that of `asked` if not given.
     reading: how the original's file was read; a release in a file that is like it is read so too.
     asked: what it must hold, as for `tk.audit`. not_checked: what else somebody asked for.
     population_size, weights: what is known of the rows as a sample of more people.
+    context, reviewer: what only people know of the release, and who decides on it.
     """
     started = time.perf_counter()
     original = original.of_unit(asked.unit)
@@ -195,6 +289,20 @@ def report_table(
         {"requirement": name, "value": score.value, "holds": True}
         for name, score in getattr(release, "promises", {}).items()
     ]
+    attacked = attack_table(
+        original,
+        release,
+        [_as_long_as_fits(name, original.n_rows) for name in DISCLOSURE_ATTACKS],
+        optional=True,
+        threat=threat,
+        made_up=is_made_up,
+        control=control,
+        population=asked.population if population is None else population,
+        **both,
+    )
+    who = EVERYBODY if attacked.threat is None else attacked.threat.who
+    # Of made-up rows, whose truth nobody knows, labels are read without it.
+    alone = attack_release(released, hierarchies=chosen).as_records(who, alone=ANYBODY) if is_made_up else []
     results = {
         "chosen": facts.get("method", PUBLISHER),
         "loss": facts.get("loss"),
@@ -207,20 +315,22 @@ def report_table(
         "kept_anyway": [one.as_dict() for one in getattr(release, "kept_anyway", [])],
         "before": without_times(audit_table(original).to_dict()),
         "after": after,
-        "attacks": _attacks_on_made_up(original, release, released, both)
-        if is_made_up
-        else attack_table(original, release, **both).as_records(EVERYBODY, alone=ANYBODY),
+        "attacks": attacked.as_records(who, alone=ANYBODY) + alone,
+        "left_out": {name: str(why) for name, why in attacked.left_out.items()},
+        "threat": None if attacked.threat is None else attacked.threat.as_dict(),
         "use": without_times(measure_table(original, release, may_be_made_up=True, **both).to_dict()),
         "profile": profile(original, frame, owners, population_size=population_size, weights=weights),
         "copies": copies(original, released) if is_made_up else None,
+        "drawn": drawn_rows(facts),
         "added": [name for name in frame.columns if name not in original.frame.columns],
         "not_checked": list(not_checked),
         "roles": {name: _word(role) for name, role in original.roles.items()},
     }
-    dossier: dict[str, Any] = {
+    dossier: dict[str, object] = {
         "job": name or Path(original.name).name,
+        "document": "internal",
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "reviewer": None,
+        "reviewer": reviewer,
         "expires": None,
         "versions": {"tokumei": version("tokumei"), "polars": version("polars"), "python": platform.python_version()},
         "input": {"file": original.name, "sha256": _hash(original.name)},
@@ -230,42 +340,18 @@ def report_table(
         "bounds": [],
         "results": results,
     }
-    dossier["legal"] = legal_pages(frame, results, [], None)
+    dossier |= judged(dossier, frame, context)
     return TableReport(dossier, round(time.perf_counter() - started, 2))
 
 
-def copies(original: Table, released: Table) -> dict[str, int]:
-    """Count the released rows that are equal to a row of the original in all columns of both.
-
-    alone: those equal to a row that no other of the original is equal to, and so to one person's.
-
-    Example: of (f, 30), (f, 30), (m, 40) the rows (f, 30), (m, 40), (m, 50) hold two that are equal, one of them to a
-    row that is alone.
-    """
-    both = [name for name in released.frame.columns if name in original.frame.columns]
-    before, after = typed_alike(original, released, both)
-    cells = [pl.col(name).cast(pl.String).alias(f"{at}") for at, name in enumerate(both)]
-    sizes = before.frame.select(cells).group_by(pl.all()).agg(pl.len().alias("size"))
-    on = [f"{at}" for at in range(len(both))]
-    found = after.frame.select(cells).join(sizes, on=on, nulls_equal=True)["size"]
-    return {"columns": len(both), "rows": len(found), "alone": int((found == 1).sum())}
+def _as_long_as_fits(name: str, n_rows: int) -> DisclosureAttack:
+    """Make an attack that takes minutes at most, by looking at fewer of what it tries where rows are many."""
+    if name == "singling-out" and n_rows > MANY_ROWS:
+        return DISCLOSURE_ATTACKS.make(name, descriptions=FEW_DESCRIPTIONS)
+    return DISCLOSURE_ATTACKS.make(name)
 
 
-def _attacks_on_made_up(
-    original: Table, release: Any, released: Table, both: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    """Try the attacks that need not be told whose each row is, since no row is anybody's."""
-    trees = original.hierarchies if both["hierarchies"] is None else both["hierarchies"]
-    found = attack_release(released, hierarchies=trees).as_records(EVERYBODY, alone=ANYBODY)
-    has = {"sensitive"} if released.sensitive else set()
-    for name in DISCLOSURE_ATTACKS:
-        kind = DISCLOSURE_ATTACKS.get(name)
-        if not getattr(kind, "asks_whose", True) and has.issuperset(kind.needs):
-            found += attack_table(original, release, [name], **both).as_records(EVERYBODY, alone=ANYBODY)
-    return found
-
-
-def _word(role: Any) -> str:
+def _word(role: object) -> str:
     return "other" if str(role) == "insensitive" else str(role)
 
 

@@ -55,7 +55,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         k: int = 5,
         suppress: float | None = None,
-        hierarchies: Mapping[str, Any] | None = None,
+        hierarchies: Mapping[str, object] | None = None,
         keep: Sequence[str] = (),
         method: str | None = None,
         numbers: bool = True,
@@ -68,7 +68,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.method = method
         self.numbers = numbers
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002, N803 - as scikit-learn names them.
+    def fit(self, X: object, y: object = None) -> Self:  # noqa: ARG002, N803 - as scikit-learn names them.
         """Choose the level of each column by the rows; what they become is kept, and they are not."""
         k = whole_number(self.k, "k")
         frame = self._frame(X, reset=True, least=k)
@@ -104,7 +104,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._means = {name: _mean(middles[name], self._kept[KEPT]) for name in self._numbers}
         return self
 
-    def transform(self, X: Any) -> Any:  # noqa: N803
+    def transform(self, X: object) -> Any:  # noqa: N803
         """Return the rows generalized as those that it was fitted on."""
         check_is_fitted(self, "columns_")
         frame = self._frame(X, reset=False)
@@ -123,18 +123,18 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return as_original(recoded, kind_of(X), has_index=True, without=without)
         return recoded.to_numpy() if set(self._numbers) >= set(self.columns_) else recoded.to_numpy().astype(object)
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
+    def get_feature_names_out(self, input_features: object = None) -> Any:
         """Return the names of the columns that come out."""
         check_is_fitted(self, "columns_")
         given = _check_feature_names_in(self, input_features)
         return given[[self._all.index(name) for name in self.columns_]]
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.categorical = tags.input_tags.string = True
         return tags
 
-    def _frame(self, data: Any, *, reset: bool, least: int = 1) -> pl.DataFrame:
+    def _frame(self, data: object, *, reset: bool, least: int = 1) -> pl.DataFrame:
         """Read rows; scikit-learn checks them and remembers their columns."""
         if hasattr(data, "columns"):
             validate_data(self, data, reset=reset, skip_check_array=True)

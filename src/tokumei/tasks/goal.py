@@ -72,12 +72,12 @@ class Trees:
 
 
 def known_on_engine(
-    source: Any,
+    source: object,
     qi: Sequence[str],
     *,
     engine: str,
     reading: Reading,
-    hierarchies: Any = None,
+    hierarchies: object = None,
     numeric: Sequence[str] | None = None,
 ) -> Known:
     """Look at a file or a table where it is: its columns, and the distinct values of its quasi-identifiers."""
@@ -91,12 +91,12 @@ def known_on_engine(
 
 
 def counted_on_engine(
-    source: Any,
+    source: object,
     qi: Sequence[str],
     *,
     engine: str,
     reading: Reading,
-    hierarchies: Any = None,
+    hierarchies: object = None,
     numeric: Sequence[str] | None = None,
     along: ClassCounts | None = None,
 ) -> tuple[Known, ClassCounts]:
@@ -289,7 +289,7 @@ def _of_population(asked: Requirements, population: ClassCounts | None) -> list[
     return made
 
 
-def _diversity_kind(kinds: list[str], column: str) -> dict[str, Any]:
+def _diversity_kind(kinds: list[str], column: str) -> dict[str, object]:
     kind, *rest = kinds or ["distinct"]
     if kind == "recursive" and len(rest) == 1:
         return {"kind": kind, "c": number_of(rest[0], f"l_diversity {column}")}
@@ -316,7 +316,7 @@ def loss_of(loss: Any, prices: Any = None) -> Loss:
     return LOSSES.make(SHORT_NAMES.get(name, name), **({} if prices is None else {"file": str(prices)}))
 
 
-def check_loss(method: TableAnonymizer, loss: Any) -> None:
+def check_loss(method: TableAnonymizer, loss: object) -> None:
     """Refuse a loss that a method would not look at."""
     if loss is not None and isinstance(method, Perturber):
         expected = f"none: {part_name(method)} is measured by what it promises"

@@ -305,12 +305,12 @@ class Hardened(Result):
 
 
 def harden_history(
-    original: Any,
-    release: Any = None,
+    original: object,
+    release: object = None,
     *,
     bound: float,
     pipeline: Path | str | None = None,
-    knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
+    knowledge: Sequence[str | int] | Mapping[str, object] | None = None,
     draw: Draw = "contest",
     draws: int = 1,
     attacks: Sequence[str] | None = None,
@@ -320,7 +320,7 @@ def harden_history(
     seed: int | None = None,
     form: str = TABLE,
     reading: Reading = AS_IT_IS,
-    hierarchy: Any = None,
+    hierarchy: object = None,
 ) -> Hardened:
     """Change a release no more than needed for every attack to find at most a share of the customers.
 

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from tokumei.attacks.public_knowledge import PublicKnowledge
-from tokumei.attacks.registry import DisclosureAttack, ReleaseAttack
+from tokumei.attacks.registry import ALL, DisclosureAttack
 from tokumei.attacks.threat_model import KnownMethod, ThreatModel
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
@@ -36,12 +36,12 @@ from tokumei.methods.recipes import against_original, check_classes, requirement
 from tokumei.methods.registry import TableAnonymizer
 from tokumei.tasks.anonymize_table import promised
 from tokumei.tasks.attack_table import (
-    ALL,
     chosen_attacks,
     numbers_of,
     public_of,
     threat_model_of,
     what_is_missing,
+    what_release_lacks,
 )
 from tokumei.tasks.hardening_table import Attempt, TableEvidence, TableHardening, TableSearch
 from tokumei.tasks.request import DEFAULT_SUPPRESS
@@ -256,7 +256,7 @@ def harden_release(
     """Change a released table of which nothing else is there, so that attacks on its labels stay under a bound."""
     started = time.monotonic()
     parts, moves = _checked(attacks, bound, changes, suppress, minutes)
-    lacking = {name: "the original" for name, part in parts.items() if not isinstance(part, ReleaseAttack)}
+    lacking = {name: lack for name, part in parts.items() if (lack := what_release_lacks(release, part))}
     parts, left_out = _allowed(parts, lacking, attacks)
     public = public_of(release, numeric, hierarchies, method, k)
     evidence = TableEvidence(parts, public, by_interval, seed)

@@ -43,21 +43,21 @@ from tokumei.engines.engine_history import EngineHistory, open_history, open_in_
 from tokumei.engines.staging import stage_history
 
 
-def history_of(data: Any, reading: Reading = AS_IT_IS) -> History:
+def history_of(data: object, reading: Reading = AS_IT_IS) -> History:
     """Convert whatever was given to the original history."""
     if isinstance(data, History):
         return data
     return read_history(data, reading) if isinstance(data, (str, Path)) else History(data)
 
 
-def released_of(data: Any, reading: Reading = AS_IT_IS) -> History:
+def released_of(data: object, reading: Reading = AS_IT_IS) -> History:
     """Convert whatever was given to a released history: of `tk.anonymize`, a history, a frame or a file."""
     if isinstance(data, (str, Path)):
         return read_released_history(data, reading)
     return history_of(getattr(data, "history", data))
 
 
-def known_of(data: Any, reading: Reading = AS_IT_IS) -> History:
+def known_of(data: object, reading: Reading = AS_IT_IS) -> History:
     """Read what an attacker knows."""
     return read_known_history(data, reading) if isinstance(data, (str, Path)) else history_of(data)
 
@@ -95,14 +95,14 @@ def histories_on_engine(
         }
 
 
-def open_on_engine(opened: Any, source: Path | str, reading: Reading, place: Path, kind: str) -> EngineHistory:
+def open_on_engine(opened: object, source: Path | str, reading: Reading, place: Path, kind: str) -> EngineHistory:
     """Open a history on an engine: where it is if it can be, else as rows that were read and checked here."""
     if reading == AS_IT_IS and (found := open_in_place(opened, source, place.parent)) is not None:
         return found
     return open_history(opened, stage_history(source, reading, place, kind=kind), place.parent)
 
 
-def bound(opened: Any, folder: Path) -> None:
+def bound(opened: object, folder: Path) -> None:
     """Keep an engine that runs in this process within some memory."""
     if hasattr(opened, "bound"):
         opened.bound(folder, MEMORY)
@@ -244,7 +244,7 @@ class HistoryRelease(Result):
             write_pairs(pseudonyms.select("pseudonym", "customer").unique().sort("pseudonym"), truth, self.form)
 
 
-def release_sections(facts: Mapping[str, Any]) -> list[Section]:
+def release_sections(facts: Mapping[str, object]) -> list[Section]:
     """Return the facts of a release, and what tight ranges give away; a seed is a name, not an amount."""
     said: list[Section] = [Facts({**facts, "seed": str(facts["seed"])})]
     return [*said, Sentence(TIGHT_CELLS)] if facts.get("ranges") == "tight" else said

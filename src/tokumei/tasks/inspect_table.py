@@ -203,7 +203,7 @@ class Inspection(Result):
         return f"Inspection({counted(self.n_rows, 'row')}, {counted(len(self.columns), 'column')}: {counts})"
 
 
-def inspect(data: Any, *, seed: int = 0, reading: Reading | None = None, **options: Any) -> Inspection:
+def inspect(data: object, *, seed: int = 0, reading: Reading | None = None, **options: Any) -> Inspection:
     """Suggest what each column of a table is to an attacker, with reasons, and find the sets that single people out.
 
     data: a frame, a `tk.Table`, or the name of a file (CSV, Parquet, Excel, JSON, Stata, …).

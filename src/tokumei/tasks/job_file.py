@@ -6,6 +6,7 @@ here loads an attack, so that whoever only looks at a table need not wait for on
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +14,13 @@ from typing import Any, Self
 
 import polars as pl
 
-from tokumei.attacks.registry import DISCLOSURE_ATTACKS, HISTORY_ATTACKS
+from tokumei.attacks.registry import ALL, DISCLOSURE_ATTACKS, HISTORY_ATTACKS
+from tokumei.attacks.table_threats import TABLE_THREATS
 from tokumei.core.errors import InputError, nearest
-from tokumei.core.registry import Registry
+from tokumei.core.registry import Registry, part_options
 from tokumei.core.seeds import LARGEST_SEED
+from tokumei.core.text import choice_of
+from tokumei.data.context import NOT_STATED, QUESTIONS, ReleaseContext, expected, fits
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import Reading
 from tokumei.data.files.toml import Section, Where, make_part, parse_toml, read_toml
@@ -53,6 +57,7 @@ SECTIONS = (
     "threat",
     "measures",
     "bound",
+    "context",
     "output",
 )
 # What is asked of the rows that are written, which stands in [output].
@@ -64,12 +69,16 @@ PIPELINE = "pipeline"
 
 @dataclass(frozen=True)
 class Threat:
-    """Somebody who may attack: the columns they know, how many people they know, and how they go about it."""
+    """Somebody who may attack: the columns they know, how many people they know, and how they go about it.
+
+    preset: of a table, who attacks, as `tokumei attack table --threat` names them; all their attacks if none are named.
+    """
 
     name: str
     knows: tuple[str, ...]
     share: float
     attacks: tuple[str, ...]
+    preset: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,6 +137,10 @@ class Job:
     weights: str | None = None
     reviewer: str | None = None
     expires: str | None = None
+    # The dossier of the release before this one, which it is compared with.
+    earlier: Path | None = None
+    # What only people know: who receives the release, and what follows from that.
+    context: ReleaseContext = NOT_STATED
 
     def __new__(cls, *given: Any, **named: Any) -> Self:
         """Refuse a frame and its roles: a job is about a file, so that what was done can be held against it."""
@@ -157,10 +170,13 @@ class Job:
         """Return the columns of a role."""
         return [name for name, found in self.roles.items() if found == role]
 
-    def request(self, method: str, options: Mapping[str, Any], seed: int) -> ReleaseRequest:
+    def request(self, method: str, options: Mapping[str, object], seed: int) -> ReleaseRequest:
         """Return what is asked of the release of a table by one of the methods."""
         output = {name: getattr(self, name) for name in IN_OUTPUT}
-        return ReleaseRequest(**self.requirements, **self.whose, **output, method=method, options=options, seed=seed)
+        spends = getattr(TABLE_ANONYMIZERS.get(method), "spends_budget", False)
+        # Noise that a promise rests on must follow from nothing that is kept.
+        own = None if spends and not self.reproducible else seed
+        return ReleaseRequest(**self.requirements, **self.whose, **output, method=method, options=options, seed=own)
 
     @property
     def whose(self) -> dict[str, Any]:
@@ -199,7 +215,7 @@ def _job(where: Where, found: Mapping[str, Any], folder: Path) -> Job:
         preparations=[_preparation(one, folder) for one in _listed(where, found, "prepare")],
         hierarchies=_hierarchies(where, found, folder),
         requirements=_requirements(where, found, kind, folder),
-        methods=_methods(where, found, kind),
+        methods=_methods(where, found, kind, folder),
         threats=_threats(where, found, kind),
         measures=_measures(where, found, kind),
         bounds=[_bound(section) for section in _listed(where, found, "bound")],
@@ -209,6 +225,8 @@ def _job(where: Where, found: Mapping[str, Any], folder: Path) -> Job:
         weights=general.maybe_text("weights", "the column that says how many people each row stands for"),
         reviewer=general.maybe_text("reviewer", "a name"),
         expires=general.maybe_text("expires", "a day"),
+        earlier=_earlier(general, folder),
+        context=_context(where, found),
     )
     general.finish()
     _check_columns_are_declared(made)
@@ -325,7 +343,7 @@ def _field(section: Section, name: str, kind: Kind, folder: Path) -> Any:
     return str(folder / text) if kind == Kind.FILE else text
 
 
-def _methods(where: Where, found: Mapping[str, Any], kind: str) -> list[tuple[str, Mapping[str, Any]]]:
+def _methods(where: Where, found: Mapping[str, object], kind: str, folder: Path) -> list[tuple[str, Mapping[str, Any]]]:
     registry: Registry[Any] = TABLE_ANONYMIZERS if kind == "table" else HISTORY_ANONYMIZERS
     made: list[tuple[str, Mapping[str, Any]]] = []
     for section in _listed(where, found, "method"):
@@ -335,7 +353,9 @@ def _methods(where: Where, found: Mapping[str, Any], kind: str) -> list[tuple[st
             continue
         options = {key: value for key, value in section.found.items() if key != "name"}
         make_part(section, registry, name, options, kind="method", inside=None)
-        made.append((name, options))
+        files = [one.name for one in part_options(registry.get(name)) if one.is_file] if kind == "table" else []
+        named = {key: str(folder / value) for key, value in options.items() if key in files and isinstance(value, str)}
+        made.append((name, options | named))
     if not made and kind == "history":
         raise where.fault('a [[method]] or more, as name = "pseudonyms"', "method")
     return made or [("optimal", {})]
@@ -351,14 +371,19 @@ def _steps(section: Section) -> dict[str, Any]:
     return given
 
 
-def _threats(where: Where, found: Mapping[str, Any], kind: str) -> list[Threat]:
+def _threats(where: Where, found: Mapping[str, object], kind: str) -> list[Threat]:
     known: Registry[Any] = DISCLOSURE_ATTACKS if kind == "table" else HISTORY_ATTACKS
     made = []
     for section in _listed(where, found, "threat"):
         knows = section.names("knows", [])
         share = section.number("share", 0, 1, 1.0 if kind == "table" else 0.25)
-        attacks = section.names("attacks", ["record-linkage" if kind == "table" else "linkage"], known=known.names())
-        made.append(Threat(section.text("name"), knows, share, attacks))
+        preset = section.text("preset", "") if kind == "table" else ""
+        if preset and (preset not in TABLE_THREATS or TABLE_THREATS[preset].lacks(has_population=False)):
+            usable = [one for one, threat in TABLE_THREATS.items() if not threat.lacks(has_population=False)]
+            raise section.fault(choice_of(usable), "preset", preset)
+        usual = [ALL] if preset else ["record-linkage" if kind == "table" else "linkage"]
+        attacks = section.names("attacks", usual, known=[*known.names(), *usual])
+        made.append(Threat(section.text("name"), knows, share, attacks, preset))
         section.finish()
         if [one.name for one in made].count(made[-1].name) > 1:
             raise section.fault("each name once", "name", made[-1].name)
@@ -383,6 +408,30 @@ def _bound(section: Section) -> Bound:
         raise section.fault("least or most, as most = 0.2", "of", of)
     line = section.where.line("bound", "of", section.nth)
     return Bound(of, ends.get("least"), ends.get("most"), line)
+
+
+def _earlier(general: Section, folder: Path) -> Path | None:
+    name = general.maybe_text("earlier", "the dossier of the release before, as tokumei run writes it")
+    if name is not None and not (folder / name).is_file():
+        raise general.fault("a dossier that exists", "earlier", name)
+    if name is not None and general.found.get("kind") == "history":
+        raise general.fault("a job on a table: histories are not compared with the release before", "earlier", name)
+    return None if name is None else folder / name
+
+
+def _context(where: Where, found: Mapping[str, Any]) -> ReleaseContext:
+    """Read what people state of the release; a key that is left out is not stated."""
+    section = Section(where, "context", found.get("context", {}))
+    given: dict[str, Any] = {}
+    for name, question in QUESTIONS.items():
+        value = section.get(name, expected(question), (str, int, float, dt.date), None)
+        # TOML has days of its own.
+        value = value.isoformat() if isinstance(value, dt.date) else value
+        if value is not None and not fits(question, value):
+            raise section.fault(expected(question), name, value)
+        given[name] = value
+    section.finish()
+    return ReleaseContext(**given)
 
 
 def _output(where: Where, found: Mapping[str, Any], folder: Path) -> dict[str, Any]:

@@ -12,9 +12,9 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 from tokumei.core.errors import InputError
+from tokumei.data.context import QUESTIONS, Answer
 from tokumei.data.files.reading import Reading
 from tokumei.tasks.inspect_table import InspectedColumn, Inspection
 from tokumei.tasks.job_file import SECTIONS
@@ -68,6 +68,7 @@ def table_template(found: Inspection, file: Path, reading: Reading, *, beside: P
         f"knows = {_list(known)}",
         "share = 1.0  # of the people in the file",
         f"attacks = {_list(['record-linkage', *(['homogeneity'] if sensitive else [])])}",
+        '# preset = "employer"  # in place of these: every attack that such a person can make',
         *("", "# What use is left, by every measure that the columns allow; or name some.", "[measures]"),
         '# names = ["statistics"]',
         *(
@@ -78,6 +79,7 @@ def table_template(found: Inspection, file: Path, reading: Reading, *, beside: P
             f"least = {k}",
         ),
         *("", "[[bound]]", 'of = "prosecutor-risk"', f"most = {1 / k:g}"),
+        *_context(),
         *(
             "",
             "[output]",
@@ -100,8 +102,19 @@ def history_template(file: Path, reading: Reading, *, beside: Path) -> str:
         *("", "[measures]", '# names = ["item-cf"]'),
         *("", "# What must hold in the end; the command ends with 1 if one does not.", "# [[bound]]"),
         *('# of = "acquaintance: linkage found"', "# most = 0.2"),
+        *_context(),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _context() -> list[str]:
+    """Ask what only people know, with an answer to each question that one may go on from."""
+    lines = ["", ABOVE["context"], "[context]"]
+    for name, one in QUESTIONS.items():
+        example = one.metadata["example"]
+        value = example if one.metadata["answer"] == Answer.SHARE else _quoted(example)
+        lines.append(f"# {name} = {value}  # {one.metadata['question']}")
+    return lines
 
 
 def _head(file: Path, kind: str, reading: Reading, beside: Path) -> list[str]:
@@ -114,6 +127,7 @@ def _head(file: Path, kind: str, reading: Reading, beside: Path) -> list[str]:
         '# weights = "a column"  # how many people each row stands for, in a survey',
         '# reviewer = "who answers for the release"',
         '# expires = "2030-01-01"',
+        '# earlier = "october/dossier.json"  # the release before, which this one is compared with',
         *("", "[input]", f"file = {_quoted(os.path.relpath(file.resolve(), beside.resolve()))}"),
         *(f"{key} = {json.dumps(given[key], ensure_ascii=False)}" for key in READING_KEYS if key in given),
     ]
@@ -157,7 +171,7 @@ def _list(values: list[str]) -> str:
     return json.dumps(values, ensure_ascii=False)
 
 
-def _comment(text: Any) -> str:
+def _comment(text: object) -> str:
     return " ".join(str(text).split())
 
 
@@ -170,10 +184,11 @@ ABOVE = {
     "method": "# One method or several: of several the best release is taken.",
     "threat": "# Somebody who may attack, and what they know.",
     "bound": "# What must hold in the end; the command ends with 1 if one does not.",
+    "context": "# What only you know of the release. What is left out is not stated, and counts for nothing.",
 }
 
 
-def write_job(found: Mapping[str, Any], *, reasons: Mapping[str, str] | None = None) -> str:
+def write_job(found: Mapping[str, object], *, reasons: Mapping[str, str] | None = None) -> str:
     """Return the text of a job file: its sections in their usual order.
 
     reasons: for columns, why they have their role; written beside it.
@@ -202,7 +217,7 @@ def write_job(found: Mapping[str, Any], *, reasons: Mapping[str, str] | None = N
     return "\n".join(lines) + "\n"
 
 
-def _pairs(section: str, given: Mapping[str, Any], reasons: Mapping[str, str]) -> list[str]:
+def _pairs(section: str, given: Mapping[str, object], reasons: Mapping[str, str]) -> list[str]:
     """Write keys and values; names of columns in quotes, and long lists of columns in one line each."""
     is_of_columns = section in ("roles", "hierarchies")
     lines = []
@@ -217,7 +232,7 @@ def _key(name: str) -> str:
     return name if is_bare else _text(name)
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -66,7 +66,7 @@ class LinkedReleases(Result):
 
 
 def link_history_releases(
-    first: Any, second: Any, *, truth: Any = None, seed: int = 1, reading: Reading = AS_IT_IS
+    first: object, second: object, *, truth: object = None, seed: int = 1, reading: Reading = AS_IT_IS
 ) -> LinkedReleases:
     """Link the names of two releases; `truth` has the columns first and second, the names of everybody in both."""
     from tokumei.attacks.history.link_releases import link_releases

@@ -310,7 +310,7 @@ LOCK, SEED = "lock", "seed"
 
 
 @contextmanager
-def resumable(beside: Path, inputs: Iterable[Path | str], options: Mapping[str, Any]) -> Iterator[Path]:
+def resumable(beside: Path, inputs: Iterable[Path | str], options: Mapping[str, object]) -> Iterator[Path]:
     """Provide a folder for the pieces of some work, with those that an earlier run left there."""
     folder = Path(os.path.realpath(beside)).parent / f".tokumei-{_fingerprint(inputs, options)}"
     if folder.exists():
@@ -342,7 +342,7 @@ def kept_seed(folder: Path, seed: int | None) -> int:
     return int(file.read_text())
 
 
-def _fingerprint(inputs: Iterable[Path | str], options: Mapping[str, Any]) -> str:
+def _fingerprint(inputs: Iterable[Path | str], options: Mapping[str, object]) -> str:
     files = [file for given in inputs for file in _files(given)]
     read = [(os.path.realpath(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     told = json.dumps([version("tokumei"), read, options], sort_keys=True, default=str)

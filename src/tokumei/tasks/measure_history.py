@@ -54,7 +54,7 @@ class Asked:
 
 
 def asked_measures(
-    measures: Sequence[str | HistoryUtility] | None, options: Options | None = None, *, master: Any = None
+    measures: Sequence[str | HistoryUtility] | None, options: Options | None = None, *, master: object = None
 ) -> list[Asked]:
     """Make the measures that are asked for, all if none are; those of one name go by the options that tell them apart.
 
@@ -75,9 +75,9 @@ def asked_measures(
     return [Asked(key, name, part) for name, parts in made.items() for key, part in _keyed(name, parts)]
 
 
-def options_from_text(texts: Iterable[str], measures: Sequence[str] | None) -> dict[str, dict[str, Any]]:
+def options_from_text(texts: Iterable[str], measures: Sequence[str] | None) -> dict[str, dict[str, object]]:
     """Read options as typed on a command line: NAME=VALUE of the one measure asked for, or MEASURE.NAME=VALUE."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, object]] = {}
     for text in texts:
         name, mark, value = text.partition("=")
         measure, dot, option = name.strip().rpartition(".")
@@ -102,7 +102,7 @@ def options_from_text(texts: Iterable[str], measures: Sequence[str] | None) -> d
     return found
 
 
-def _made(name: str, options: Mapping[str, Any], master: Any) -> list[HistoryUtility]:
+def _made(name: str, options: Mapping[str, object], master: object) -> list[HistoryUtility]:
     """Make a measure with each combination of the values of its options."""
     known = _known(name)
     if MASTER in options:
@@ -122,7 +122,7 @@ def _known(name: str) -> dict[str, Option]:
     return {option.name: option for option in part_options(HISTORY_UTILITIES.get(name))}
 
 
-def _values(option: Option, value: Any) -> Sequence[Any]:
+def _values(option: Option, value: object) -> Sequence[object]:
     """Return the values of an option, one of which may stand alone."""
     if _is_list(option) or isinstance(value, str) or not isinstance(value, Sequence):
         return [value]
@@ -135,14 +135,14 @@ def _is_list(option: Option) -> bool:
     return typing.get_origin(option.type) is tuple
 
 
-def _fitted(option: Option, value: Any) -> Any:
+def _fitted(option: Option, value: object) -> object:
     try:
         return fit(option.type, value)
     except ValueError:
         _refuse(option, value)
 
 
-def _refuse(option: Option, value: Any) -> NoReturn:
+def _refuse(option: Option, value: object) -> NoReturn:
     raise InputError.of(option.type_name, option=option.name, value=value)
 
 
@@ -150,7 +150,7 @@ def _keyed(name: str, parts: Sequence[HistoryUtility]) -> list[tuple[str, Histor
     """Name each measure for its score: its name, with the options in which they differ."""
     if len(parts) == 1:
         return [(name, parts[0])]
-    settings: list[dict[str, Any]] = [asdict(part) for part in parts]  # type: ignore[call-overload]
+    settings: list[dict[str, object]] = [asdict(part) for part in parts]  # type: ignore[call-overload]
     telling = [key for key in settings[0] if len({repr(one.get(key)) for one in settings}) > 1]
     keys = [f"{name}({', '.join(f'{key}={one[key]}' for key in telling)})" for one in settings]
     for key in keys:
@@ -272,9 +272,9 @@ def measure_history(
 
 def _asked(
     named: Sequence[str | HistoryUtility] | None,
-    options: Mapping[str, Mapping[str, Any]] | None,
-    own: Mapping[str, Any],
-    master: Any,
+    options: Mapping[str, Mapping[str, object]] | None,
+    own: Mapping[str, object],
+    master: object,
 ) -> list[Asked]:
     """Make the measures; the options of the only one may come as keywords."""
     if named is not None:
@@ -307,7 +307,7 @@ def _drawn(
     original: History,
     cells: GeneralizedHistory,
     asked: Sequence[Asked],
-    master: Any,
+    master: object,
     draws: int | None,
     seed: int,
 ) -> dict[str, Score | Text]:
@@ -366,7 +366,7 @@ def measure_history_on_engine(
     return HistoryUse.of(found, started)
 
 
-def _measured(one: Asked, before: Any, after: Any, has_master: bool, bar: Bar) -> Score | Text:
+def _measured(one: Asked, before: object, after: object, has_master: bool, bar: Bar) -> Score | Text:
     """Measure, or say why that cannot be."""
     bar.advance()
     if isinstance(before, EngineHistory) and not isinstance(one.part, EngineUtility):

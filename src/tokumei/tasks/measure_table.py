@@ -23,6 +23,7 @@ from tokumei.core.progress import step
 from tokumei.core.registry import part_name, part_options
 from tokumei.core.result import Drawing, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
+from tokumei.core.text import Text
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.data.table import Table, check_column
@@ -30,6 +31,7 @@ from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
 from tokumei.measures.registry import TABLE_UTILITIES, Sees, TableUtility
 from tokumei.measures.table.generalized import CorrelationError
+from tokumei.methods.registry import TABLE_ANONYMIZERS
 from tokumei.reports.dossier_pages import MISSING
 from tokumei.tasks.attack_table import known_method
 from tokumei.tasks.audit_sample import NOT_SAMPLED, Sampling, measure_sample
@@ -128,7 +130,7 @@ def measure_table(
             except InputError as error:
                 if asked is not None:
                     raise
-                left_out[name] = error.text
+                left_out[name] = _lack(error)
             bar.advance()
     return TableUse(scores, left_out, round(time.perf_counter() - started, 3), original.kind)
 
@@ -147,7 +149,7 @@ def typed_alike(before: Table, after: Table, numeric: Sequence[str]) -> tuple[Ta
 
 
 def _part(
-    measure: Any, options: Mapping[str, Any], hierarchies: Mapping[str, Any], numeric: Sequence[str]
+    measure: object, options: Mapping[str, object], hierarchies: Mapping[str, object], numeric: Sequence[str]
 ) -> tuple[str, TableUtility]:
     """Make a measure with its options and, if it reads labels, what is needed for that."""
     name = measure if isinstance(measure, str) else part_name(measure)
@@ -157,6 +159,16 @@ def _part(
     part: Any = TABLE_UTILITIES.make(name, **options) if isinstance(measure, str) else measure
     known = {option.name for option in part_options(type(part))}
     return name, replace(part, **{key: value for key, value in more.items() if key in known})
+
+
+def _lack(error: InputError) -> Text | str:
+    """Say what a measure needs that the columns do not have; the names of types are for programs."""
+    fault = error.faults[0]
+    found = getattr(pl, str(fault.value).partition("(")[0], None)
+    if fault.value is not None and not isinstance(found, type):
+        # A cell that says nothing is found by its place.
+        return error.text
+    return Text("needs {wanted}", wanted=Text(fault.form, **fault.values))
 
 
 MOST_PAIRS, MOST_MONTHS, MOST_ITEMS, BINS = 12, 24, 8, 8
@@ -255,11 +267,38 @@ def _counted(values: pl.Series) -> dict[str | None, float]:
     return {value: n / max(1, len(values)) for value, n in counted.iter_rows()}
 
 
-MOST_VALUES, MOST_ROWS, MOST_GROUPS = 12, 20, 10
+MOST_VALUES, MOST_GROUPS = 12, 10
 # Names that no column of a file has.
-ROW, SIZE, WHOSE = "row \0", "size \0", "whose \0"
+SIZE, WIDER, WHOSE = "size \0", "wider \0", "whose \0"
 # A group as small as this share of all rows is a minority whose loss is told.
 SMALL_GROUP = 0.05
+
+
+def copies(original: Table, released: Table) -> dict[str, int]:
+    """Count the released rows that are equal to a row of the original in all columns of both.
+
+    alone: those equal to a row that no other of the original is equal to, and so to one person's.
+
+    Example: of (f, 30), (f, 30), (m, 40) the rows (f, 30), (m, 40), (m, 50) hold two that are equal, one of them to a
+    row that is alone.
+    """
+    both = [name for name in released.frame.columns if name in original.frame.columns]
+    before, after = typed_alike(original, released, both)
+    cells = [pl.col(name).cast(pl.String).alias(f"{at}") for at, name in enumerate(both)]
+    sizes = before.frame.select(cells).group_by(pl.all()).agg(pl.len().alias("size"))
+    on = [f"{at}" for at in range(len(both))]
+    found = after.frame.select(cells).join(sizes, on=on, nulls_equal=True)["size"]
+    return {"columns": len(both), "rows": len(found), "alone": int((found == 1).sum())}
+
+
+def drawn_rows(facts: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return what a dossier says of rows that a method drew, by the facts of the release; None of other releases."""
+    name = facts.get("method")
+    if name not in TABLE_ANONYMIZERS or not getattr(TABLE_ANONYMIZERS.get(str(name)), "draws_all_columns", False):
+        return None
+    # A promise is void where its noise can be drawn again.
+    names = ("audit",) if facts.get("promise") is not None else ("epsilon", "delta", "protects", "audit")
+    return {one: facts[one] for one in names if one in facts}
 
 
 def profile(
@@ -270,7 +309,7 @@ def profile(
     population_size: int | None = None,
     weights: str | None = None,
 ) -> dict[str, Any]:
-    """Compare columns before and after, count whom suppression hits, and name the rows with the smallest classes.
+    """Compare columns before and after, count whom suppression hits, and name the smallest classes.
 
     rows: the row of the original of each released row, counted from 0; None where no row is a person's.
     population_size, weights: what is known of the rows as a sample of more people.
@@ -291,7 +330,7 @@ def profile(
         },
         "released": released.height,
         "left_out": None if rows is None else _left_out(original, rows),
-        "riskiest": [] if rows is None else _riskiest(released, rows, after),
+        "riskiest": _riskiest(released, known, None if whose is None or rows is None else whose.gather(rows), after),
         "class_sizes": {"before": _rows_by_size(before), "after": _rows_by_size(after)},
         **_as_sample(original, released, rows, known, (before, after), sampling),
     }
@@ -342,18 +381,37 @@ def _left_out(original: Table, rows: pl.Series) -> list[dict[str, Any]]:
     return pl.concat(found).sort(by, descending=[True, True, False], maintain_order=True).head(MOST_GROUPS).to_dicts()
 
 
-def _riskiest(released: pl.DataFrame, rows: pl.Series, counts: ClassCounts | None) -> list[dict[str, Any]]:
-    """Return the rows whose class in the release is smallest, by their number in the original, counted from 1."""
+def _riskiest(
+    released: pl.DataFrame, known: Sequence[str], whose: pl.Series | None, counts: ClassCounts | None
+) -> list[dict[str, Any]]:
+    """Return the smallest classes of the release, each with the column without which it would be largest.
+
+    Example: of (f, A), (m, A), (m, A), (m, B) the classes (f, A) and (m, B) have a row each. Without sex, (f, A) would
+    be of three rows, without the town of one: sex makes it small. (m, B) would be of one and of three: the town does.
+    """
     if counts is None:
         return []
-    known = list(counts.columns)
-    numbered = released.select(known).with_columns((rows + 1).alias(ROW))
-    sizes = counts.values().with_columns(pl.Series(SIZE, counts.people))
-    classes = numbered.group_by(known).agg(pl.col(ROW)).join(sizes, on=known, nulls_equal=True)
-    # Of classes of one size the rows that come first, however many classes there are.
-    sized = classes.filter(pl.col(SIZE) <= classes[SIZE].bottom_k(MOST_ROWS).max())
-    least = sized.select(SIZE, ROW).explode(ROW).sort(SIZE, ROW).head(MOST_ROWS)
-    return [{"row": row, "class": size, "risk": 1 / size} for size, row in least.iter_rows()]
+    least = counts.values().with_columns(pl.Series(SIZE, counts.people)).sort(SIZE, *known).head(MOST_GROUPS)
+    largest: list[tuple[str | None, int]] = [(None, size) for size in least[SIZE]]
+    for column in known:
+        others = [name for name in known if name != column]
+        wider = _counts(released, others, whose)
+        if wider is None:
+            without = [released.height if whose is None else whose.n_unique()] * least.height
+        else:
+            sizes = wider.values().with_columns(pl.Series(WIDER, wider.people))
+            without = least.join(sizes, on=others, nulls_equal=True, how="left", maintain_order="left")[WIDER].to_list()
+        largest = [max(old, (column, n), key=lambda one: one[1]) for old, n in zip(largest, without, strict=True)]
+    return [
+        {
+            "values": {name: row[name] for name in known},
+            "class": row[SIZE],
+            "risk": 1 / row[SIZE],
+            "by": by,
+            "without": n,
+        }
+        for row, (by, n) in zip(least.iter_rows(named=True), largest, strict=True)
+    ]
 
 
 def _as_sample(
@@ -385,7 +443,7 @@ def _as_sample(
     }
 
 
-def _without_people(found: Mapping[str, Any]) -> dict[str, Any]:
+def _without_people(found: Mapping[str, object]) -> dict[str, Any]:
     """Leave out single rows, people and values: a dossier is kept longer than the original."""
     return {
         name: _without_people(one) if isinstance(one, Mapping) else one

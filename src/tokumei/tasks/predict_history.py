@@ -125,7 +125,7 @@ class HistoryPredictions(Result):
         every = [asdict(one.method) for one in self.predicted]
         varied = [name for name in every[0] if name == "bound" or len({one[name] for one in every}) > 1]
         columns = [*varied, "open", "groups", "open rows", "rows cut", "bound on purchases"]
-        rows: list[list[Any]] = []
+        rows: list[list[object]] = []
         for asked, one in zip(every, self.predicted, strict=True):
             facts, worst = one.facts, one.worst
             shares = [facts.get(name) for name in ("open", "groups", "open_share")]
@@ -144,7 +144,7 @@ class HistoryPredictions(Result):
 
 
 def predict_history(
-    history: History, *, method: Any = PERMUTE_GROUPS, seed: int = 0, **options: Any
+    history: History, *, method: object = PERMUTE_GROUPS, seed: int = 0, **options: Any
 ) -> HistoryPredictions:
     """Predict what a method costs: of an option with several values, each with each value of the others.
 
@@ -187,7 +187,7 @@ def _losses(history: History, method: PermuteGroups, groups: Groups, seed: int) 
     }
 
 
-def _methods(method: Any, options: Mapping[str, Any]) -> list[PermuteGroups]:
+def _methods(method: object, options: Mapping[str, object]) -> list[PermuteGroups]:
     """Make the method with every combination of the values of its options."""
     if isinstance(method, PermuteGroups):
         return [method]
@@ -201,7 +201,7 @@ def _methods(method: Any, options: Mapping[str, Any]) -> list[PermuteGroups]:
     return [made_method(method, dict(zip(options, chosen, strict=True))) for chosen in itertools.product(*values)]
 
 
-def _values(given: Any) -> Sequence[Any]:
+def _values(given: object) -> Sequence[object]:
     """Return the values of an option: of a list, of a text with commas, or the one that it is."""
     if isinstance(given, str):
         return [one.strip() for one in given.split(",")]

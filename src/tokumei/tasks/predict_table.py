@@ -108,7 +108,7 @@ class NodePredictions(Result):
         options = {"x_title": "k counted", "y_title": "k predicted"}
         return Drawing(crowd_figure(pl.DataFrame(rows), x="k", y="predicted", series="predictor", **options))
 
-    def _nodes(self) -> list[dict[str, Any]]:
+    def _nodes(self) -> list[dict[str, object]]:
         return [
             {
                 "levels": self.compared.lattice.levels(one.node),
@@ -146,7 +146,7 @@ class NodePredictions(Result):
         fitted = self.compared.fitted[name]
         return fitted.numbers(self.k_p) if isinstance(fitted, FittedPowerLaw) else {}
 
-    def _row(self, one: Mapping[str, Any]) -> list[Any]:
+    def _row(self, one: Mapping[str, Any]) -> list[object]:
         shown = ["{k:,.0f} ({low:,.0f}–{high:,.0f})".format(**one["predicted"][name]) for name in self.names]
         return [", ".join(str(level) for level in one["levels"].values()), one["class_count"], one["k"], *shown]
 
@@ -158,7 +158,7 @@ def predict_table(
     method: str | None = None,
     levels: Mapping[str, int] | None = None,
     limit: int = LISTED,
-    hierarchies: Any = None,
+    hierarchies: object = None,
     rule: Rule = "low",
     largest: int | None = None,
     n_nodes: int | None = None,
@@ -175,14 +175,14 @@ def predict_table(
 
 
 def predict_source(
-    source: Any,
+    source: object,
     qi: Sequence[str],
     *,
     k: int,
     method: str | None,
     levels: Mapping[str, int] | None,
     limit: int,
-    hierarchies: Any = None,
+    hierarchies: object = None,
     rule: str = "low",
     largest: int | None = None,
     n_nodes: int | None = None,
@@ -242,7 +242,7 @@ WRITTEN_DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%Y/%-m/%-d", "%Y%m%d", "%d.%m.%Y", "%d/
 
 
 def offered_hierarchies(
-    source: Any, qi: Sequence[str], k: int, *, given: Path | None = None, engine: str = "local", reading: Reading
+    source: object, qi: Sequence[str], k: int, *, given: Path | None = None, engine: str = "local", reading: Reading
 ) -> tuple[list[Hierarchy], dict[str, Text]]:
     """Read the hierarchies of an offer from the folder given, or make one of each column and say what it is.
 

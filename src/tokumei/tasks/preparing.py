@@ -208,7 +208,7 @@ MANY_YEARS = 10
 Values = Callable[[str], pl.Series]
 
 
-def given_hierarchies(given: Any, columns: Iterable[str], values: Values | None = None) -> dict[str, Hierarchy]:
+def given_hierarchies(given: object, columns: Iterable[str], values: Values | None = None) -> dict[str, Hierarchy]:
     """Read the hierarchies that were given: a folder, or one by column, with "" for a folder beside.
 
     values: gives the values of a column, which all but a `tk.Hierarchy` and a file are made for.
@@ -229,7 +229,7 @@ def given_hierarchies(given: Any, columns: Iterable[str], values: Values | None 
     return {name: found[name] for name in wanted if name in found}
 
 
-def _hierarchy_given(given: Any, name: str, values: Values | None) -> Hierarchy:
+def _hierarchy_given(given: object, name: str, values: Values | None) -> Hierarchy:
     if isinstance(given, Hierarchy):
         return given
     if isinstance(given, (str, Path)):
@@ -240,7 +240,7 @@ def _hierarchy_given(given: Any, name: str, values: Values | None) -> Hierarchy:
     return hierarchy_given(given, name, values(name))
 
 
-def check_hierarchies_are_used(given: Any, columns: Iterable[str]) -> None:
+def check_hierarchies_are_used(given: object, columns: Iterable[str]) -> None:
     """Raise for a hierarchy of a column that the job does not know: whoever gave it believes that it is used."""
     if isinstance(given, Mapping):
         for name in given:
@@ -248,7 +248,7 @@ def check_hierarchies_are_used(given: Any, columns: Iterable[str]) -> None:
                 check_column(name, columns, "the column of a hierarchy", "the job")
 
 
-def is_folder_given(given: Any) -> bool:
+def is_folder_given(given: object) -> bool:
     """Whether a folder of hierarchies was named, which then is meant to hold one for each column."""
     return isinstance(given, (str, Path)) or (isinstance(given, Mapping) and "" in given)
 

@@ -71,7 +71,7 @@ class HistoryReport(Result):
         """Return the worst loss and the best attack."""
         done = self.evaluation
         lost = done.contest_utility
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             "use lost": f"left out: {done.why_left_out(CONTEST_UTILITIES)}" if lost is None else lost
         }
         if done.attacks.height:
@@ -162,10 +162,10 @@ class Sweep(Result):
 
 
 def report_history(
-    original: Any,
-    release: Any,
+    original: object,
+    release: object,
     *,
-    knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
+    knowledge: Sequence[str | int] | Mapping[str, object] | None = None,
     attacks: Sequence[str] | None = None,
     minutes: float | None = None,
     swept: pl.DataFrame | None = None,
@@ -174,7 +174,7 @@ def report_history(
     seed: int = 0,
     reading: Reading = AS_IT_IS,
     name: str | None = None,
-    hierarchy: Any = None,
+    hierarchy: object = None,
 ) -> HistoryReport:
     """Measure and attack a release in every way.
 
@@ -262,7 +262,7 @@ def _in_time(
 
 
 def read_knowledge(
-    given: Sequence[str | int] | Mapping[str, Any],
+    given: Sequence[str | int] | Mapping[str, object],
     original: History,
     seed: int,
     reading: Reading = AS_IT_IS,
@@ -370,8 +370,8 @@ class Knowledge(Result):
 
 
 def knowledge_history(
-    history: Any,
-    release: Any = None,
+    history: object,
+    release: object = None,
     *,
     weight: Weight = "usual",
     unicity: bool = False,

@@ -363,7 +363,7 @@ NOT_ASKED = {
 }
 
 
-def refuse_unknown(options: Mapping[str, Any], known: Sequence[str], job: str) -> None:
+def refuse_unknown(options: Mapping[str, object], known: Sequence[str], job: str) -> None:
     """Raise for a keyword that a job does not know, with the nearest name."""
     for name in options:
         if name in NOT_ASKED:
@@ -381,7 +381,7 @@ def number_of(text: Any, option: str) -> float:
         raise InputError.of("a number", option=option, value=text) from None
 
 
-def whole_number(value: Any, option: str) -> int:
+def whole_number(value: object, option: str) -> int:
     """Read an option that is a whole number from 1 on; a Python float or text that is one will do."""
     number = number_of(value, option)
     if isinstance(value, bool) or number != number // 1 or number < 1:
@@ -395,21 +395,35 @@ Ranges = Literal["grid", "tight"]
 class TableMethodOptions(TypedDict, total=False):
     """Options of the methods that anonymize tables."""
 
+    anyway: bool
     below: bool
+    beside: Sequence[str]
     block: int
     bottom: float
-    budget: float | None
+    bound: float
+    budget: float | str | None
     columns: Sequence[str]
+    constraints: Sequence[str]
     cuts: Literal["checked", "safe"]
+    delta: float
+    domain: Sequence[str]
     earlier: Sequence[str]
     epsilon: float
     finer: bool
+    finds: bool
     high: Sequence[float]
+    hold_out: float | None
     is_clamped: bool
+    is_complete: bool
+    is_proper: bool
     kind: Literal["strict", "relaxed", "laplace", "gaussian", "bottom-up", "top-down"]
+    least: int
     levels: Sequence[str]
     low: Sequence[float]
     margin: float
+    most_cells: int
+    most_rows: int | None
+    n_rows: int
     n_way: int
     neighbors: Literal["add-or-remove", "replace"]
     noise: Literal["geometric", "laplace"]
@@ -419,9 +433,11 @@ class TableMethodOptions(TypedDict, total=False):
     predictor: str
     publish: Literal["tables", "rows"]
     ranges: Ranges
+    rare: int
     retain: float | None
     scale: float | None
     seconds: float
+    sequence: Sequence[str]
     share: float
     table: str
     top: float
@@ -468,26 +484,51 @@ class HistoryMethodOptions(TypedDict, total=False):
 
 
 class TableAttackOptions(TypedDict, total=False):
-    """Options of the attacks on tables."""
+    """Options of the attacks on tables, and changes to a threat: the fields of `TableThreat`."""
 
+    aim: Literal["everybody", "anybody", "riskiest", "named"]
     alpha: float
+    beside: Sequence[str]
     beta: float
     c: float
+    codes_wrong: float
     column: str
     complete: bool
+    counts: str
     descriptions: int
     distance: Literal["equal", "ordered", "hierarchical"]
     draws: int
+    epsilon: float
     excludes: int
     first: str
+    fits: int
+    holds: Sequence[str]
     kind: Literal["distinct", "entropy", "recursive"]
+    knows: Sequence[str]
+    knows_who_is_in: bool
     l: float  # noqa: E741 - as the requirement is called.
+    least: int
+    method_known: Literal["nothing", "name", "options"]
+    named: Sequence[int]
+    numbers_off: float
     people: int
+    people_share: float
     points: int
     ranges: Literal["", "grid", "tight"]
+    rounded: int
+    rounding: Literal["nearest", "random"]
     rounds: Literal["", "any", "finest"]
     seconds: float
+    shadows: int
+    share: float
+    suppressed: int
     t: float
+    targets: int
+    total: int
+    unlisted: Literal["none", "unknown"]
+    wants: Sequence[str]
+    ways: int
+    who: str
 
 
 class HistoryAttackOptions(TypedDict, total=False):
@@ -547,6 +588,6 @@ class HistoryMeasureOptions(TypedDict, total=False):
     n_rules: int
     n_sets: int
     normalize: Literal["worst", "range"]
-    released_master: Any
+    released_master: object
     sample: int
     statistic: str | Sequence[str]

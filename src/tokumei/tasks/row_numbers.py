@@ -58,6 +58,17 @@ def row_numbers(rows: Any, table: Table | History, n_original: int) -> pl.Series
     return numbers - 1
 
 
+def rows_of_column(frame: pl.DataFrame, column: str, file: str) -> pl.Series:
+    """Return the row of the original of each released row, from 0, by a column that counts them from 1."""
+    if column not in frame.columns:
+        raise InputError.of(f"a column of the release: {', '.join(frame.columns)}", file=file, column=column)
+    numbers = frame[column].cast(pl.String).str.strip_chars().cast(pl.Int64, strict=False)
+    for line in (numbers.is_null() | (numbers < 1)).arg_true()[:1]:
+        expected = "a row of the original, counted from 1"
+        raise InputError.of(expected, file=file, line=line + 2, column=column, value=frame[column][line])
+    return numbers - 1
+
+
 def check_pairing(scene: ThreatModel) -> None:
     """Refuse a release one of whose labels cannot stand for the value of the row that it is said to be.
 

@@ -6,6 +6,7 @@ are there, and everything that can be computed again from them.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +25,8 @@ from tokumei.core.seeds import fresh_seed
 from tokumei.core.text import choice_of
 from tokumei.data.files.disk import check_is_file, write_text
 from tokumei.data.files.keys import fingerprint, is_signed_by, read_private
-from tokumei.tasks.dossier import DOSSIER, signed_bytes, write_dossier
+from tokumei.inspection.evidence import clauses_of
+from tokumei.tasks.dossier import DOSSIER, INTERNAL, PUBLIC, signed_bytes, write_dossier
 from tokumei.tasks.job_file import JOB, SECRET, SEED, Bound, Job
 from tokumei.tasks.request import FILES
 from tokumei.tasks.run_steps import FOLDER, HistoryWork, StepStore, TableWork, file_hash
@@ -41,6 +43,8 @@ class JobResult(Result):
     steps_done: Sequence[str]
     steps_found: Sequence[str]
     released: pl.DataFrame | None = None
+    # Whether to release, as the dossier says; None where nothing was done.
+    decision: Mapping[str, Any] | None = None
 
     @property
     def holds(self) -> bool:
@@ -55,6 +59,7 @@ class JobResult(Result):
             "holds": self.holds,
             "bounds": list(self.bounds),
             **self.results,
+            **({} if self.decision is None else {"decision": dict(self.decision)}),
             "steps": {"done": list(self.steps_done), "kept": list(self.steps_found)},
             "out": None if self.out is None else str(self.out),
         }
@@ -76,6 +81,12 @@ class JobResult(Result):
             Sentence(f"{'holds' if one['holds'] else 'FAILS'}  {one['bound']}: {one['value']:.4g}")
             for one in self.bounds
         ]
+        if self.decision is not None:
+            parts.append(
+                Sentence(
+                    f"{self.decision['outcome']} The reasons are in {INTERNAL}.html; {PUBLIC}.html may be published."
+                )
+            )
         if self.steps_found:
             parts.append(Sentence(f"Done before, and nothing changed: {', '.join(self.steps_found)}."))
         return parts
@@ -84,8 +95,11 @@ class JobResult(Result):
         return f"JobResult({self.job.name}, by {self.results.get('chosen')}, holds {self.holds})"
 
 
-def run_job(job: Job, out: Path, *, force: bool = False) -> JobResult:
-    """Do a job and write everything to a folder; a folder of another kind is left alone unless `force`."""
+def run_job(job: Job, out: Path, *, force: bool = False, today: dt.date | None = None) -> JobResult:
+    """Do a job and write everything to a folder; a folder of another kind is left alone unless `force`.
+
+    today: the day by which the evidence counts ages and reviews; another one when a dossier is checked later.
+    """
     check_is_file(job.file)
     key = None if job.sign is None else read_private(job.sign)
     _check_folder(job, out, force=force)
@@ -98,6 +112,8 @@ def run_job(job: Job, out: Path, *, force: bool = False) -> JobResult:
     known["hierarchies"] = {name: file_hash(one) for name, one in job.hierarchies.items() if isinstance(one, Path)}
     if beside := {name: file_hash(Path(job.requirements[name])) for name in FILES if name in job.requirements}:
         known["beside"] = beside
+    if job.earlier is not None:
+        known["earlier"] = file_hash(job.earlier)
     known["keys"] = [file_hash(one.key) for one in job.preparations if one.key is not None and one.key.is_file()]
     work: Any = TableWork(job, out, seed) if job.kind == "table" else HistoryWork(job, out, seed)
     planned = work.steps()
@@ -109,8 +125,7 @@ def run_job(job: Job, out: Path, *, force: bool = False) -> JobResult:
     bounds = check_bounds(job, numbers_of(results))
     write_text(out / JOB, job.where.text)
     done = JobResult(job, out, results, bounds, store.done, store.found, work.released)
-    write_dossier(done, key)
-    return done
+    return replace(done, decision=_read(write_dossier(done, key, today=today))["decision"])
 
 
 def plan_job(job: Job) -> JobResult:
@@ -199,6 +214,8 @@ class Verification(Result):
     not_recomputed: str | None
     # Short form of the key that signed, None where nobody did.
     signed_by: str | None = None
+    # One clause with its figure, and with that which was computed now.
+    clause: Mapping[str, Any] | None = None
 
     @property
     def holds(self) -> bool:
@@ -214,6 +231,7 @@ class Verification(Result):
             "recomputed": self.not_recomputed is None,
             "why_not": self.not_recomputed,
             "signed_by": self.signed_by,
+            **({} if self.clause is None else {"clause": dict(self.clause)}),
         }
 
     def sections(self) -> Sequence[Section]:
@@ -227,18 +245,26 @@ class Verification(Result):
             Facts({"holds": self.holds, "signed by": self.signed_by or "nobody"}),
             Rows(["file", "state"], [list(one) for one in self.files]),
         ]
+        if self.clause is not None:
+            parts.append(
+                Facts({**self.clause, "figure": _figure(self.clause["figure"]), "now": _figure(self.clause.get("now"))})
+            )
         return [*parts, *(Sentence(f"DIFFERS  {one}") for one in self.differences), Sentence(said)]
 
 
-def verify_dossier(path: Path | str, *, key: str | None = None) -> Verification:
+def verify_dossier(path: Path | str, *, key: str | None = None, clause: str | None = None) -> Verification:
     """Hash every file of a dossier and, where its input and its secrets are there, do its job again and compare.
 
     key: the public key that must have signed it; a signature is checked wherever there is one.
+    clause: the id of a clause, whose figure is then told as it was and as it is computed now.
     """
     file = check_is_file(Path(path))
     dossier = _read(file)
+    told = None if clause is None else _clause(dossier, clause, file)
     folder = file.parent
     listed = {dossier["input"]["file"]: dossier["input"]["sha256"], **dossier["files"], **dossier["kept_apart"]}
+    if before := dossier.get("earlier"):
+        listed[before["file"]] = before["sha256"]
     files = [(name, _state(folder / name, wanted)) for name, wanted in {**listed, **dossier.get("pages", {})}.items()]
     signed_by, found = _signature(dossier, key)
     lacks = _lacks(folder, dossier)
@@ -252,12 +278,24 @@ def verify_dossier(path: Path | str, *, key: str | None = None) -> Verification:
     )
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch) / "again"
-        run_job(job, out)
+        run_job(job, out, today=dt.date.fromisoformat(dossier["date"]))
         again = _read(out / DOSSIER)
     found += [f"files: {name}" for name, one in dossier["files"].items() if again["files"].get(name) != one]
-    for part in ("results", "bounds", "holds"):
+    for part in ("results", "bounds", "holds", "context", "frameworks", "decision"):
         found += _differences(dossier[part], again[part], part)
-    return Verification(files, found[:MOST_LISTED], None, signed_by)
+    if told is not None:
+        told = {**told, "now": _clause(again, str(clause), file)["figure"]}
+    return Verification(files, found[:MOST_LISTED], None, signed_by, told)
+
+
+def _clause(dossier: Mapping[str, Any], name: str, file: Path) -> dict[str, Any]:
+    """Find a clause by its id; only one that has a figure can be computed again."""
+    listed = {one["id"]: one for one in clauses_of(dossier["frameworks"])}
+    if name not in listed:
+        raise InputError.of(
+            choice_of([nearest(name, list(listed)) or next(iter(listed))]), file=file, option="--clause", value=name
+        )
+    return {key: listed[name][key] for key in ("id", "title", "asks", "verdict", "evidence", "figure")}
 
 
 def _signature(dossier: Mapping[str, Any], wanted: str | None) -> tuple[str | None, list[str]]:
@@ -275,12 +313,19 @@ def _signature(dossier: Mapping[str, Any], wanted: str | None) -> tuple[str | No
     return short, [] if wanted in (None, public) else [f"signature: by {short}, not by {fingerprint(str(wanted))}"]
 
 
+def _figure(figure: Mapping[str, Any] | None) -> str:
+    return "–" if figure is None else f"{figure['value']:.6g} {figure['unit']}"
+
+
 def _read(file: Path) -> dict[str, Any]:
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except ValueError:
         raise InputError.of("a dossier, as tokumei run writes it", file=file) from None
-    wanted = ("input", "files", "kept_apart", "results", "bounds", "versions", "folder")
+    wanted = (
+        *("input", "files", "kept_apart", "results", "bounds", "versions", "folder"),
+        *("date", "context", "frameworks", "decision"),
+    )
     missing = [key for key in wanted if not isinstance(found, dict) or key not in found]
     if missing:
         raise InputError.of(f"a dossier, as tokumei run writes it, with {', '.join(missing)}", file=file)
@@ -294,6 +339,8 @@ def _state(path: Path, wanted: str) -> str:
 def _lacks(folder: Path, dossier: Mapping[str, Any]) -> str | None:
     """Describe what is missing to do the job again."""
     needed = [folder / dossier["input"]["file"], folder / JOB, folder / SECRET / SEED]
+    if before := dossier.get("earlier"):
+        needed.append(folder / before["file"])
     gone = [one.name for one in needed if not one.is_file()]
     if gone:
         return f"{', '.join(gone)} not here"
@@ -301,7 +348,7 @@ def _lacks(folder: Path, dossier: Mapping[str, Any]) -> str | None:
     return None if used == here else f"made by version {used}, and this is {here}"
 
 
-def _differences(one: Any, other: Any, place: str) -> Iterator[str]:
+def _differences(one: object, other: object, place: str) -> Iterator[str]:
     """Yield where two results differ."""
     if place.endswith((": left_out", ": reasons")) and isinstance(one, Mapping) and isinstance(other, Mapping):
         # Reasons name files, which lie elsewhere now.

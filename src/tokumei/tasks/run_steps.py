@@ -20,8 +20,9 @@ from typing import Any
 import polars as pl
 
 from tokumei.attacks.history.attribution import ALL_KNOWN, attribute_release
+from tokumei.attacks.registry import ALL, DISCLOSURE_ATTACKS
 from tokumei.attacks.threat_model import KnownMethod
-from tokumei.core.errors import CannotAnonymize
+from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.score import Score
 from tokumei.core.text import Text, to_json
 from tokumei.data.files.disk import write_text
@@ -33,6 +34,7 @@ from tokumei.data.history import History
 from tokumei.data.release import Recipe
 from tokumei.data.table import Table
 from tokumei.inspection.repeated_people import repeated_people
+from tokumei.methods.registry import TABLE_ANONYMIZERS
 from tokumei.tasks.anonymize_history import anonymize_history
 from tokumei.tasks.anonymize_table import anonymize_table
 from tokumei.tasks.attack_history import attack_history
@@ -42,7 +44,7 @@ from tokumei.tasks.audit_table import audit_table, in_roles_of
 from tokumei.tasks.histories import HistoryRelease
 from tokumei.tasks.job_file import PIPELINE, Job, check_columns, table_of
 from tokumei.tasks.measure_history import measure_history
-from tokumei.tasks.measure_table import TableUse, measure_table, profile
+from tokumei.tasks.measure_table import TableUse, copies, drawn_rows, measure_table, profile
 from tokumei.tasks.preparing import prepare
 from tokumei.tasks.request import OF_POPULATION
 
@@ -61,7 +63,11 @@ class StepStore:
     found: list[str] = field(default_factory=list)
 
     def run(
-        self, name: str, depends_on: Mapping[str, Any], work: Callable[[], dict[str, Any]], files: Sequence[Path] = ()
+        self,
+        name: str,
+        depends_on: Mapping[str, object],
+        work: Callable[[], dict[str, Any]],
+        files: Sequence[Path] = (),
     ) -> dict[str, Any]:
         """Run a step, or return its earlier result if nothing it depends on changed and its files are as written."""
         decided = json.dumps([RESULTS, depends_on], sort_keys=True, default=str)
@@ -93,7 +99,7 @@ def file_hash(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> Any:
     """Write what JSON has no number for as nothing."""
     if isinstance(value, Mapping):
         return {str(key): _finite(part) for key, part in value.items()}
@@ -115,7 +121,7 @@ def _read(path: Path) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def without_times(value: Any) -> Any:
+def without_times(value: object) -> Any:
     """Take out how long things took, which differs from run to run."""
     if isinstance(value, Mapping):
         return {key: without_times(part) for key, part in value.items() if key != "seconds"}
@@ -127,7 +133,7 @@ def use_found(found: Any) -> dict[str, Any]:
     return {**without_times(found.to_dict()), "reasons": to_json(found.left_out)}
 
 
-def choose(ways: Sequence[Mapping[str, Any]], by: str) -> Mapping[str, Any]:
+def choose(ways: Sequence[Mapping[str, object]], by: str) -> Mapping[str, Any]:
     """Return the way with the least of a number; if all ways failed, the first one's reason is raised."""
     worked = [one for one in ways if "error" not in one]
     if not worked:
@@ -275,6 +281,11 @@ class HistoryWork:
 ALONE = ("downcoding",)
 
 
+def _draws(method: str) -> bool:
+    """Whether a method draws rows of nobody, which are measured as rows of people are."""
+    return getattr(TABLE_ANONYMIZERS.get(method), "draws_all_columns", False)
+
+
 class TableWork:
     """The steps of one job on a table; data is read when a step needs it."""
 
@@ -289,6 +300,16 @@ class TableWork:
     def check(self) -> None:
         """Refuse a job whose columns are not in its file, or whose keys cannot be used."""
         check_columns(self.job, scan_frame(self.job.file, self.job.reading).collect_schema().names())
+
+    def _check_attacks(self) -> None:
+        """Refuse attacks that must know whose a row is, where a method draws rows of nobody."""
+        if not any(_draws(name) for name, _ in self.job.methods):
+            return
+        for threat in self.job.threats:
+            for attack in threat.attacks:
+                if getattr(DISCLOSURE_ATTACKS.get(attack), "asks_whose", True):
+                    expected = "an attack on rows of nobody: singling-out, linkability or inference"
+                    raise InputError.of(expected, file=self.job.file, option=f"threat {threat.name}", value=attack)
 
     @cached_property
     def table(self) -> Table:
@@ -313,6 +334,7 @@ class TableWork:
 
     def steps(self) -> list[Step]:
         """Return the steps in order, each with the files it writes."""
+        self._check_attacks()
         before: list[Step] = [("before", self._audit_before, ())]
         ways: list[Step] = [
             (
@@ -329,11 +351,14 @@ class TableWork:
             for attack in threat.attacks
         ]
         named = {attack for threat in self.job.threats for attack in threat.attacks}
+        named |= set(ALONE) if ALL in named else set()
         # What labels give away is measured for every release, whatever threats the job names.
         attacks += [
             (f"attack-{ANYBODY}-{one}", partial(self._attack_alone, one), ()) for one in ALONE if one not in named
         ]
         attacks.append((f"attack-{ANYBODY}-{LINKED}", self._attack_linked, ()))
+        if self.job.earlier is not None:
+            attacks += [("earlier", self._compare_earlier, ()), ("attack-earlier", self._attack_both, ())]
         return [*before, *ways, *after, *attacks, ("use", self._measure, ()), ("profile", self._profile, ())]
 
     def gather(self) -> dict[str, Any]:
@@ -353,8 +378,17 @@ class TableWork:
             "profile": results["profile"],
             "roles": dict(self.job.roles),
             "prepared": self.job.prepared,
+            **({"earlier": results["earlier"]} if "earlier" in results else {}),
             "kept_anyway": chosen.get("kept_anyway", []),
+            **self._of_drawn_rows(chosen),
         }
+
+    def _of_drawn_rows(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
+        drawn = drawn_rows(chosen)
+        if drawn is None:
+            return {}
+        released = in_roles_of(self.table, self.released, None, str(self.release.name))
+        return {"drawn": drawn, "copies": copies(self.table, released)}
 
     def _files(self, number: int, name: str) -> tuple[Path, Path, Path]:
         folder = self.out / "secret" / f"method-{number}-{name}"
@@ -377,11 +411,11 @@ class TableWork:
         found["requirements"] += [
             {"requirement": name, "holds": True, "value": score["value"]}
             for name, score in promises
-            if name.partition(" ")[0] in beside
+            if name.partition(" ")[0] in beside or _draws(self.results["choice"]["method"])
         ]
         return found
 
-    def _anonymize(self, number: int, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    def _anonymize(self, number: int, name: str, options: Mapping[str, object]) -> dict[str, Any]:
         release, recipe, rows = self._files(number, name)
         release.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -412,6 +446,7 @@ class TableWork:
             self.table,
             self.released,
             attack,
+            threat=threat.preset or None,
             known=threat.knows,
             known_share=threat.share,
             rows=self.row_numbers,
@@ -432,6 +467,18 @@ class TableWork:
         found = attack_table(self.table, self.released, LINKED, known=known, column=link, **how)
         return {"tried": found.as_records("who knows three rows of each person")}
 
+    def _compare_earlier(self) -> dict[str, Any]:
+        from tokumei.tasks.compare_earlier import Earlier, compare_earlier
+
+        return compare_earlier(Earlier(self.job.earlier or Path()), self.original, self.released)
+
+    def _attack_both(self) -> dict[str, Any]:
+        """Attack people who are in this release and the one before, by both together."""
+        from tokumei.tasks.compare_earlier import Earlier, attack_both
+
+        before = Earlier(self.job.earlier or Path())
+        return {"tried": attack_both(before, self.original, self.released, self.row_numbers, self.job)}
+
     def _attack_alone(self, attack: str) -> dict[str, Any]:
         """Attack what is public of the release; judged by the original where each row is a person's."""
         public: dict[str, Any] = {"hierarchies": self.table.hierarchies, "method": self._method(), "seed": 1}
@@ -447,7 +494,8 @@ class TableWork:
         return method_of_recipe(Recipe.load(self.out / "secret" / "recipe.json"))
 
     def _measure(self) -> dict[str, Any]:
-        if self.row_numbers is None:
+        is_drawn = _draws(self.results["choice"]["method"])
+        if self.row_numbers is None and not is_drawn:
             return use_found(TableUse({}, {"all": Text("no row of the release is a person's")}, 0.0))
         found = measure_table(
             self.table,
@@ -455,6 +503,7 @@ class TableWork:
             None if self.job.measures is None else list(self.job.measures),
             rows=self.row_numbers,
             hierarchies=self.table.hierarchies,
+            may_be_made_up=is_drawn,
         )
         return use_found(found)
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from tokumei.attacks.registry import attack_title
 from tokumei.attacks.threat_model import Published
 from tokumei.core.errors import FaultList, InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
@@ -36,6 +37,7 @@ from tokumei.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchies.parsed_labels import parse_label
 from tokumei.hierarchies.written_dates import read_days
 from tokumei.methods.local.encoding import flat_hierarchy
+from tokumei.methods.registry import TABLE_ANONYMIZERS
 from tokumei.tasks.preparing import given_hierarchies, is_of_dates, is_of_numbers, made_hierarchy, told_of_made
 from tokumei.tasks.row_numbers import row_numbers
 
@@ -267,6 +269,7 @@ class TableRelease(Result):
     recipe: how it came about, for `tk.apply`; a secret of the publisher, as `rows` are.
     left_out: columns of the original that are not released, since they have no role and nobody kept them.
     kept_anyway: columns that are released as they are although they single people out, as asked for.
+    held_out: the rows of the original, counted from 0, that a model of new rows never saw: a control for attacks.
     """
 
     original: Table | None
@@ -282,6 +285,7 @@ class TableRelease(Result):
     frame_kind: str = "polars"
     left_out: Sequence[str] = ()
     kept_anyway: Sequence[KeptAnyway] = ()
+    held_out: pl.Series | None = None
 
     @property
     def frame(self) -> Any:
@@ -314,6 +318,11 @@ class TableRelease(Result):
     def rows(self) -> pl.Series | None:
         """The row of the original that each released row was, counted from 0; a secret of the publisher."""
         return None if self.release is None else self.release.rows
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the release has rows like the original's: of people, or of nobody."""
+        return self.rows is not None or getattr(TABLE_ANONYMIZERS.get(self.recipe.method), "draws_all_columns", False)
 
     @property
     def k(self) -> int | None:
@@ -350,7 +359,7 @@ class TableRelease(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return all facts as `tokumei anonymize table --json` prints them."""
         promises = {name: score.as_dict() for name, score in self.promises.items()}
-        more: dict[str, Any] = {"hierarchies_made": dict(self.made), "left_out": list(self.left_out)}
+        more: dict[str, object] = {"hierarchies_made": dict(self.made), "left_out": list(self.left_out)}
         if self.kept_anyway:
             more["kept_anyway"] = [one.as_dict() for one in self.kept_anyway]
         return {**self.facts, "promises": promises, **more}
@@ -358,7 +367,7 @@ class TableRelease(Result):
     def sections(self) -> Sequence[Section]:
         """Return the facts, what became of each column, the promises, and which hierarchies were made here."""
         plain = {k: v for k, v in self.facts.items() if v is not None and not isinstance(v, dict)}
-        for name in ("gives_away", "may_suppress"):
+        for name in ("gives_away", "may_suppress", "constraints"):
             plain.pop(name, None)
         # A seed is a name, not an amount.
         facts = plain | ({"seed": str(plain["seed"])} if "seed" in plain else {})
@@ -373,8 +382,19 @@ class TableRelease(Result):
             parts.append(Rows(["promise", "value"], [[name, one.value] for name, one in self.promises.items()]))
         if self.facts.get("ranges") == "tight" and self.number_columns:
             parts.append(Sentence(TIGHT_RANGES))
+        if beside := self.facts.get("beside_others"):
+            proven = f"groups under {beside['k']} proven with {', '.join(beside['files'])}"
+            parts.append(Facts({proven: len(beside["proven_under_k"]), "groups left open": beside["open"]}))
+        if audit := self.facts.get("audit"):
+            parts += told_of_audit(audit)
         if gives_away := self.facts.get("gives_away"):
             parts.append(Sentence(gives_away))
+        if rules := self.facts.get("constraints"):
+            parts.append(
+                Sentence(
+                    Text("What holds in every row of the original and of the release: {rules}.", rules=", ".join(rules))
+                )
+            )
         for one in self.kept_anyway:
             form = "Released as it is although it may lead to people: {column} ({why})."
             parts.append(Sentence(Text(form, column=one.column, why=one.why)))
@@ -446,6 +466,23 @@ def with_middles(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     return frame.with_columns(made)
 
 
+def told_of_audit(audit: Mapping[str, Any]) -> list[Section]:
+    """Return what attacks found in drawn rows before they were released, and what was not tried."""
+    parts: list[Section] = []
+    heads = ["attacked before it was released", "found", "beyond others", "at least", "at most allowed"]
+    names = ("found", "beyond", "low", "most")
+    rows = [[attack_title(one["attack"], one["column"]), *(one[name] for name in names)] for one in audit["findings"]]
+    if rows:
+        parts.append(Rows(heads, rows))
+    leaks = [row[0] for row, one in zip(rows, audit["findings"], strict=True) if one["is_leak"]]
+    if leaks:
+        form = "Released although attacks find more people than the bound allows: {attacks}."
+        parts.append(Sentence(Text(form, attacks=", ".join(str(one) for one in leaks))))
+    for name, why in audit["left_out"].items():
+        parts.append(Sentence(Text("Not measured: {attack} ({why}).", attack=name, why=why)))
+    return parts
+
+
 def with_middle_moments(frame: pl.DataFrame, hierarchies: Mapping[str, Hierarchy]) -> pl.DataFrame:
     """Put the middle of each label in place of the labels of columns of dates: days, or moments where there are any."""
     made = []
@@ -466,8 +503,8 @@ def with_middle_moments(frame: pl.DataFrame, hierarchies: Mapping[str, Hierarchy
 
 def published(
     original: Table,
-    release: Any,
-    rows: Any = None,
+    release: object,
+    rows: object = None,
     *,
     in_order: bool = False,
     option: str = "rows",
@@ -491,6 +528,7 @@ def published(
         frame, name = read_beside(release, reading, columns), str(release)
     else:
         frame, name = (release.frame, release.name) if isinstance(release, Table) else (as_frame(release), "release")
+    frame = as_count_table(frame, [*original.quasi_identifiers, *original.sensitive])
     has = [column for column in original.quasi_identifiers if column in frame.columns]
     if own is None:
         frame = with_suppressed_cells(original.frame, frame, has)
@@ -514,6 +552,32 @@ def published(
     return Published(table, pl.Series("row", range(table.n_rows), dtype=pl.Int64))
 
 
+def released_table(
+    data: Any,
+    qi: Sequence[str],
+    sensitive: Sequence[str] | str = (),
+    *,
+    reading: Reading | None = None,
+    hierarchies: Any = None,
+    numeric: Sequence[str] | None = None,
+) -> Table:
+    """Read a release of which nothing else is there; counts as `marginals` writes them are read by column."""
+    read = Table(data, reading=reading)
+    columns = [*([qi] if isinstance(qi, str) else qi), *([sensitive] if isinstance(sensitive, str) else sensitive)]
+    frame = as_count_table(read.frame, columns)
+    kept: dict[str, Any] = {"name": read.name, "reading": read.reading}
+    made = Table(frame, qi, sensitive, hierarchies=hierarchies, numeric=numeric, **kept)
+    made.kind = read.kind
+    return made
+
+
+def as_count_table(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Return a table that `marginals` wrote with a column for each attribute; any other as it is."""
+    from tokumei.methods.perturbing.marginals import LONG, counts_by_column
+
+    return counts_by_column(frame, columns) if set(LONG) <= set(frame.columns) else frame
+
+
 def with_suppressed_cells(original: pl.DataFrame, released: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """Write `*` for the suppressed cells of a release, however they are written.
 
@@ -535,7 +599,7 @@ def with_suppressed_cells(original: pl.DataFrame, released: pl.DataFrame, column
 
 
 def hierarchies_of(
-    original: Table, release: Any, given: Any, released: pl.DataFrame | None = None
+    original: Table, release: object, given: object, released: pl.DataFrame | None = None
 ) -> dict[str, Hierarchy]:
     """Return the hierarchies that read labels: those given, those the release was made by, or the calendar.
 

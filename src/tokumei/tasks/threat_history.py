@@ -132,7 +132,7 @@ class Unicity(Result):
 
 
 def unicity_history(
-    history: Any,
+    history: object,
     *,
     points: int = 10,
     draws: int = 5,
@@ -239,15 +239,15 @@ class ThreatReport(Result):
 
 
 def threat_history(
-    original: Any,
-    release: Any,
+    original: object,
+    release: object,
     threat: str | HistoryThreat = "rivals",
     *,
     attacks: Sequence[str] | None = None,
     draws: int = 3,
     seed: int = 1,
     reading: Reading = AS_IT_IS,
-    hierarchy: Any = None,
+    hierarchy: object = None,
     **changes: Any,
 ) -> ThreatReport:
     """Attack a release that keeps the rows of its original as somebody of a stated kind would, several times.

@@ -257,12 +257,12 @@ def _write(
     return replace(_finished(done, known.columns, there, started), kept_anyway=anyway)
 
 
-def runs_as_stream(method: Any) -> bool:
+def runs_as_stream(method: object) -> bool:
     """Whether a method works on rows that go by here one after the other."""
     return isinstance(method, (TableSearch, LocalRecoder)) or (isinstance(method, RowByRow) and method.keeps_order)
 
 
-def runs_on_engines(method: Any) -> bool:
+def runs_on_engines(method: object) -> bool:
     """Whether a method works on other engines than the local one."""
     return isinstance(method, (TableSearch, LocalRecoder, RowByRow))
 

@@ -77,7 +77,7 @@ class StudyRun(Result):
         return f"StudyRun({', '.join(f'{verdicts.count(word)} {word}' for word in Verdict)})"
 
 
-def _as_dict(outcome: StudyOutcome) -> dict[str, Any]:
+def _as_dict(outcome: StudyOutcome) -> dict[str, object]:
     study = STUDIES.get(outcome.name)
     lines = outcome.findings.lines if outcome.findings else ()
     return {
@@ -91,7 +91,7 @@ def _as_dict(outcome: StudyOutcome) -> dict[str, Any]:
     } | ({} if outcome.error is None else {"error": outcome.error})
 
 
-def _line_as_dict(line: StudyLine) -> dict[str, Any]:
+def _line_as_dict(line: StudyLine) -> dict[str, object]:
     every = asdict(line) | {"difference": line.difference, "verdict": line.verdict}
     return {key: every[key] for key in KEYS}
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 from tests.attacks.disclosure.threat_models import threat_model
 
-from tokumei.attacks.disclosure.known_people import Presence
+from tokumei.attacks.disclosure.population import Presence
 from tokumei.core.errors import InputError
 
 POPULATION = pl.DataFrame({"sex": list("ffmmmm"), "age": [30, 31, 30, 31, 40, 41]})

@@ -42,6 +42,26 @@ def test_dates_that_moved_by_customer_hide_hardly_anybody(shop: History, lifetim
     assert found(shop, moved(shop, lifetime)) >= least
 
 
+def test_dates_that_moved_are_seen_where_few_goods_are_bought_under_many_pseudonyms() -> None:
+    # Thirty customers, each of whom buys three of twelve goods, on forty days; two rows in a month of a pseudonym.
+    rng = np.random.default_rng(1)
+    first, days = datetime.date(2021, 1, 1), rng.integers(-60, 61, 30)
+    rows = [
+        (f"c{who}", first + datetime.timedelta(days=int(day)), f"{at}", 1.0 + at, int(rng.integers(1, 4)))
+        for who in range(30)
+        for day, at in zip(rng.choice(365, 40), rng.choice(rng.choice(12, 3, replace=False), 40), strict=True)
+    ]
+    columns = ["customer", "date", "item", "price", "quantity"]
+    few = History.of(pl.DataFrame(rows, schema=columns, orient="row"))
+    moved_by = few.frame["customer"].str.slice(1).cast(pl.Int64).map_elements(lambda who: days[who], pl.Int64)
+    frame = Pseudonyms(1).anonymize(few, seed=1).frame.with_columns(days=moved_by)
+    frame = frame.with_columns(pl.col("date") + pl.duration(days="days")).drop("days")
+    found = Offsets.of(few.known(0.5, seed=1), published(History(frame), seed=1), 2).days
+    # As long as each pseudonym was looked at for itself, none was found.
+    right = sum(days[int(who[1:])] == n_days for who, n_days in found.iter_rows())
+    assert right >= 25
+
+
 @pytest.mark.parametrize(
     "steps",
     [
@@ -51,8 +71,11 @@ def test_dates_that_moved_by_customer_hide_hardly_anybody(shop: History, lifetim
         [{"method": "perturb", "days": 31, "quantities": 0.5, "prices": 0.25}],
     ],
 )
-def test_dates_that_moved_otherwise_are_left_alone(shop: History, steps: list[dict[str, object]]) -> None:
-    release = pipeline_of({"step": [*steps, {"method": "pseudonyms", "lifetime": 12}]}).anonymize(shop, seed=1)
+@pytest.mark.parametrize("lifetime", [12, 1])
+def test_dates_that_moved_otherwise_are_left_alone(
+    shop: History, steps: list[dict[str, object]], lifetime: int
+) -> None:
+    release = pipeline_of({"step": [*steps, {"method": "pseudonyms", "lifetime": lifetime}]}).anonymize(shop, seed=1)
     seen = published(History(release.frame), seed=1)
     assert Offsets.of(shop.known(0.25, seed=1), seen, 2).days.is_empty()
 

@@ -110,6 +110,7 @@ def test_page_of_ones_own_with_a_thing_of_others_is_not_there(world: World, rout
         "member": str(world.user("rival").pk),
         "participation": world.values["private"]["contests/", "participation"],
         "name": "F.csv",
+        "report": "found.json",
         "kind": "truth",
         "team": "grey-team",
         "token": "of-another",

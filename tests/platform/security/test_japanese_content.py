@@ -32,7 +32,7 @@ HISTORY = "customer,date,item,price,quantity\n" + "".join(
     f"c{number % 6},2024-{number % 3 + 1:02d}-{number % 27 + 1:02d},i{number % 5},{number % 7 + 1},1\n"
     for number in range(90)
 )
-STEPS = ("", "hierarchies", "risk", "protect", "see", "take-home")
+STEPS = ("", "hierarchies", "risk", "protect", "see", "others", "take-home")
 
 
 def reader(user: User) -> Client:

@@ -44,6 +44,7 @@ from tokumei.platform.notices.services import token_of
 from tokumei.platform.teams import services as teams
 from tokumei.platform.teams.models import Team
 from tokumei.platform.workbench import services as workbench
+from tokumei.platform.workbench.folder import OTHERS_FOUND
 
 PASSWORD = "correct horse battery"
 BACKEND = "tokumei.platform.accounts.authentication.NameOrEmail"
@@ -324,10 +325,15 @@ def _workbench(world: World) -> None:
     piece = begin_piece(world.user("captain"))
     workbench.start(piece, workbench.RELEASE)
     do_jobs("workbench")
+    # The page of a release of others is there once one was attacked.
+    found = piece.folder / OTHERS_FOUND
+    found.mkdir()
+    (found / "report.html").write_text("<html></html>")
     world.workbench = {
         ("workbench/", "piece"): piece.key,
         ("workbench/", "place"): "0",
         ("workbench/", "name"): "release.csv",
+        ("workbench/", "report"): "report.html",
         ("workbench/enter/", "token"): "of-nobody",
     }
 

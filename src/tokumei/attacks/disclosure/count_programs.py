@@ -35,6 +35,7 @@ MOST_IN_INTEGERS = 2_000
 SECONDS_IN_INTEGERS = 1.0
 SECONDS_IN_REALS = 60.0
 NEAR_WHOLE = 1e-6
+NONE: tuple[int, How, bool] = (0, "linear program", True)
 # Whole solutions that are kept, to tell what they attain.
 MOST_KEPT = 64
 
@@ -100,8 +101,7 @@ class CountProgram:
         """
         if not len(counted):
             return Proven(0, 0, "linear program", is_exact=True)
-        ones = np.zeros(self.n_variables, np.int64)
-        ones[counted] = 1
+        ones = self._ones(counted)
         upper = self._at_most(ones, known[1])
         if upper is None:
             return None
@@ -116,7 +116,78 @@ class CountProgram:
         """Whether it is proven that no counts fit."""
         return self._has_no_solution(np.zeros_like(self.upper), self.upper)
 
-    def _at_most(self, costs: Ints, known: int) -> tuple[int, How, bool] | None:
+    @property
+    def solutions(self) -> Sequence[Ints]:
+        """The whole solutions that were found last, each checked in whole numbers."""
+        return self._found
+
+    def most(self, counted: Ints, known: int, *, in_integers: bool = True) -> int | None:
+        """Prove how many the counted variables add up to at most; None if nothing is found."""
+        found = self._at_most(self._ones(counted), known, in_integers=in_integers) if len(counted) else NONE
+        return None if found is None else found[0]
+
+    def least(self, counted: Ints, *, in_integers: bool = True) -> int | None:
+        """Prove how many the counted variables add up to at least; None if nothing is found."""
+        found = self._at_most(-self._ones(counted), 0, in_integers=in_integers) if len(counted) else NONE
+        return None if found is None else -found[0]
+
+    def solve(self, gains: Floats, seconds: float, within: tuple[Ints, Ints] | None = None) -> Ints | None:
+        """Return whole counts that fit, lie within bounds and gain as much as was found in time; None if none were."""
+        left = min(seconds, self._seconds_left)
+        low, high = (np.zeros_like(self.upper), self.upper) if within is None else within
+        if left <= 0:
+            return None
+        found = milp(
+            -gains,
+            integrality=np.ones(self.n_variables, np.int64),
+            bounds=Bounds(low, np.minimum(high, self.upper)),
+            constraints=self._constraints(np.zeros_like(self.upper)),
+            options={"time_limit": left},
+        )
+        if found.x is None or not self._keep(found.x):
+            return None
+        out: Ints = np.rint(found.x).astype(np.int64)
+        return out
+
+    def nearest(self, wanted: Ints, seconds: float, *, is_whole: bool) -> Floats | None:
+        """Return counts that fit and differ in few rows from those wanted; None if none were found in time.
+
+        is_whole: or else they may be fractions of rows, which are found far sooner.
+        """
+        left = min(seconds, self._seconds_left)
+        if left <= 0:
+            return None
+        start = np.minimum(wanted, self.upper)
+        found = milp(
+            np.ones(2 * self.n_variables),
+            integrality=np.full(2 * self.n_variables, int(is_whole)),
+            bounds=Bounds(0, np.concatenate([self.upper - start, start])),
+            # What is more and what is less than was wanted.
+            constraints=self._constraints(start, doubled=True),
+            options={"time_limit": left},
+        )
+        if found.x is None:
+            return None
+        more, less = np.split(found.x, 2)
+        out: Floats = start + more - less
+        return None if is_whole and not self._keep(out) else out
+
+    def _constraints(self, start: Ints, *, doubled: bool = False) -> list[LinearConstraint]:
+        """Return what must hold of counts beside those at the start; doubled: of what is more, and of what is less."""
+        totals, caps = self.totals - self.equal @ start, self.caps - self.at_most @ start
+        out = []
+        for rows, low, high in ((self.equal, totals, totals), (self.at_most, -np.inf, caps)):
+            if len(high):
+                matrix = sparse.hstack([rows, -rows], format="csr") if doubled else rows
+                out.append(LinearConstraint(matrix, low, high))
+        return out
+
+    def _ones(self, counted: Ints) -> Ints:
+        ones = np.zeros(self.n_variables, np.int64)
+        ones[counted] = 1
+        return ones
+
+    def _at_most(self, costs: Ints, known: int, *, in_integers: bool = True) -> tuple[int, How, bool] | None:
         """Prove the least bound on the costs that can be: the bound, how it was proven, and whether it is attained."""
         attained = max((int(costs @ one) for one in self._found), default=None)
         if attained is None or attained < known:
@@ -131,9 +202,9 @@ class CountProgram:
         attained = max((int(costs @ one) for one in self._found), default=None)
         if attained is not None and attained >= most:
             return most, "linear program", True
-        if self.n_variables > MOST_IN_INTEGERS:
+        if self.n_variables > MOST_IN_INTEGERS or not in_integers:
             return most, "linear program", False
-        self._try_in_integers(costs)
+        self.solve(costs.astype(float), SECONDS_IN_INTEGERS)
         whole = min(most, self._by_branches(costs, root))
         attained = max((int(costs @ one) for one in self._found), default=None)
         is_exact = attained is not None and attained >= whole
@@ -231,8 +302,10 @@ class CountProgram:
     def _fill(self, costs: Ints) -> int | None:
         """Fill the cells one after the other, those that count most first: where there is room, that attains the bound.
 
-        Each variable belongs to one total. Return what the costs add up to; None if it did not come out.
+        Return what the costs add up to; None if it did not come out, or if variables do not have one total each.
         """
+        if not self._is_parted:
+            return None
         room, out = self.caps.tolist(), np.zeros_like(self.upper)
         order = np.lexsort((np.arange(len(costs)), -costs))
         # The class that is asked for is filled before those that share its cells.
@@ -258,6 +331,12 @@ class CountProgram:
         return int(costs @ out)
 
     @cached_property
+    def _is_parted(self) -> bool:
+        """Whether each variable belongs to one total, and caps only add variables up."""
+        n_totals = np.diff(self.equal.tocsc().indptr)
+        return bool((n_totals == 1).all() and (self.at_most.data > 0).all())
+
+    @cached_property
     def _total_of(self) -> Ints:
         """The total that each variable belongs to."""
         return self.equal.tocsc().indices.astype(np.int64)
@@ -268,32 +347,15 @@ class CountProgram:
         by_variable = self.at_most.tocsc()
         return [one.tolist() for one in np.split(by_variable.indices, by_variable.indptr[1:-1])]
 
-    def _try_in_integers(self, costs: Ints) -> None:
-        """Look for the best whole counts; they are believed only after they were checked."""
-        left, constraints = self._seconds_left, []
-        if left <= 0:
-            return
-        if len(self.totals):
-            constraints.append(LinearConstraint(self.equal, self.totals, self.totals))
-        if len(self.caps):
-            constraints.append(LinearConstraint(self.at_most, -np.inf, self.caps))
-        found = milp(
-            -costs.astype(float),
-            integrality=np.ones(self.n_variables, np.int64),
-            bounds=Bounds(0, self.upper),
-            constraints=constraints,
-            options={"time_limit": min(SECONDS_IN_INTEGERS, left)},
-        )
-        if found.x is not None:
-            self._keep(found.x)
-
-    def _keep(self, solution: Floats) -> None:
+    def _keep(self, solution: Floats) -> bool:
         """Keep a solution if it is whole and fits, so that what it attains need not be asked again."""
         whole = np.rint(solution).astype(np.int64)
         is_in = ((whole >= 0) & (whole <= self.upper)).all()
         if is_in and (self.equal @ whole == self.totals).all() and (self.at_most @ whole <= self.caps).all():
             self._found.append(whole)
             del self._found[:-MOST_KEPT]
+            return True
+        return False
 
 
 def rows_of(lists: Sequence[Ints], n_variables: int) -> sparse.csr_array:

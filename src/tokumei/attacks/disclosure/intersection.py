@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +17,7 @@ from tokumei.attacks.candidates import (
     drawn_success,
     n_own_fitting,
     own_records,
+    riskiest_of,
     share_score,
     target_people,
 )
@@ -60,7 +61,7 @@ class Intersection:
         releases = [threat_model.published, *threat_model.earlier]
         n_people = threat_model.original.n_rows
         owners = [one.owners(n_people) for one in releases]
-        targets = reduce(np.intersect1d, [np.unique(own[own >= 0]) for own in owners])
+        targets = reduce(np.intersect1d, [threat_model.targets, *(np.unique(own[own >= 0]) for own in owners)])
         if not len(targets):
             raise InputError.of("a person or more in every release", file=threat_model.published.table.name)
         people = target_people(threat_model, seed, targets)
@@ -74,10 +75,12 @@ class Intersection:
             ("", n_left, n_own, blind, before),
             ("linked-", n_linked, n_own_linked, 1 / len(targets), {}),
         ):
-            is_certain, more = (left == 1) & (own == 1), {"k": int(left.min()), **inputs}
+            is_certain = (left == 1) & (own == 1)
+            more: dict[str, Any] = {"k": int(left.min()), **inputs}
             name = f"{mark}success"
             scores[f"{mark}certain"] = share_score(f"{mark}certain", int(is_certain.sum()), len(targets), base)
             chances = own / np.maximum(left, 1)
+            more |= riskiest_of(targets, chances)
             scores[name] = drawn_success(name, chances, base, purpose=f"intersection {name}", seed=seed, inputs=more)
         return scores
 
@@ -94,7 +97,7 @@ def _linked(
         record = records[np.unique(owners, return_index=True)[1]]
         for column in threat_model.known_columns:
             cells, name = column_of(one.table.frame, column, one.table.name), one.table.name
-            codes, leaf_sets = threat_model.vocabulary(column).read(cells, file=name)
+            codes, leaf_sets = threat_model.read_labels(column, cells, name)
             columns.append(codes[record])
             sets.append(leaf_sets)
     joint = CandidateRecords.of_labels(columns, sets, len(targets))

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import polars as pl
 
 from tokumei.attacks.attribute_inference import (
     SensitiveRecords,
@@ -25,9 +24,6 @@ from tokumei.attacks.attribute_inference import (
 from tokumei.attacks.candidates import (
     CandidateRecords,
     Candidates,
-    Floats,
-    People,
-    classes_of,
     control_people,
     drawn_success,
     n_of_person_fitting,
@@ -35,14 +31,14 @@ from tokumei.attacks.candidates import (
     of_any_row,
     of_each_person,
     own_records,
+    riskiest_of,
     share_of,
     share_score,
     target_people,
 )
-from tokumei.attacks.threat_model import ThreatModel, column_of
+from tokumei.attacks.threat_model import ThreatModel
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
-from tokumei.core.seeds import generator
 from tokumei.core.text import Text
 from tokumei.hierarchies.label_semantics import Bools, Ints
 
@@ -82,7 +78,11 @@ class RecordLinkage:
         # A person may have several records; nearly always it is one.
         blind = len(own) / len(chances) / table.n_rows
         n_lost = int((of_each_person(threat_model, n_own.astype(np.float64)) == 0).sum())
-        fitting = {"fewest_fitting": int(n_fitting.min()), "without_fitting_own": n_lost}
+        fitting = {
+            "fewest_fitting": int(n_fitting.min()),
+            "without_fitting_own": n_lost,
+            **riskiest_of(threat_model.targets, n_own / np.maximum(n_fitting, 1)),
+        }
         return {
             "certain": share_score("certain", int(is_certain.sum()), len(is_certain), blind, control),
             "success": drawn_success("success", chances, blind, purpose="record-linkage", seed=seed, inputs=fitting),
@@ -108,91 +108,6 @@ def _fitting(threat_model: ThreatModel, seed: int) -> tuple[Ints, Ints]:
         return n_fitting, n_of_person_fitting(threat_model, threat_model.person_of, people, records)
     owners, own = own_records(threat_model.published, threat_model.targets, threat_model.original.n_rows)
     return n_fitting, n_own_fitting(people, records, owners, own)
-
-
-# Chances are sums of shares, which rounding may leave a hair off.
-ROUNDING = 1e-9
-
-
-@dataclass(frozen=True)
-class Presence:
-    """Infer who of a population is in the release.
-
-    Knowledge: the known columns of everybody in the population. Aim: whether each of them is in the release. A record
-    is as likely any of the people that fit it, so a person's chance to be in is the sum, over the classes that fit, of
-    released records over people that fit. Success: `success` is the share of the population, in the release or not, of
-    whom the likelier answer is right; `certain` is the share of released people whose chance is 1. Baseline: one answer
-    for all, the better one. The least and the largest chance, which δ-presence bounds, are among the inputs (Nergiz,
-    Atzori and Clifton 2007).
-
-    Example: of a population of two women and four men, one woman and three men are released by sex. A woman's chance is
-    1/2, so women are said to be out, which is right for one; a man's is 3/4, so men are said to be in, which is right
-    for three. That is 4 of 6, as many as if all were said to be in: this release tells nothing.
-    """
-
-    needs: ClassVar[tuple[str, ...]] = ("population",)
-
-    def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
-        """Work out the chance of everybody in the population, and answer."""
-        if threat_model.population is None or not threat_model.population.height:
-            raise InputError.of("a population, which tells who might be in the release")
-        table, everybody = threat_model.published.table, threat_model.population
-        known = threat_model.known_mask(everybody.height, "population", seed)
-        people, records = (
-            People.of(threat_model, everybody, "population", known),
-            CandidateRecords.of(threat_model, table.frame, table.name),
-        )
-        chances = presence_chances(people, records)[people.class_of]
-        is_in = members(threat_model, everybody, seed)
-        n_right = int(((chances > 0.5 + ROUNDING) == is_in).sum())
-        n_in = int(is_in.sum())
-        blind = max(n_in, len(is_in) - n_in) / len(is_in)
-        inputs = {"least": float(chances.min()), "largest": float(chances.max())}
-        certain = int((chances[is_in] >= 1 - ROUNDING).sum())
-        return {
-            "success": share_score("success", n_right, len(is_in), blind, inputs=inputs),
-            "certain": share_score("certain", certain, n_in),
-        }
-
-
-def presence_chances(people: People, records: CandidateRecords) -> Floats:
-    """Return for each class of people the chance that one of them is in the release."""
-    candidates = Candidates(people, records)
-    n_fitting = np.zeros(records.n_classes)
-    for classes, fitting in candidates.matrices():
-        n_fitting += people.sizes[classes] @ fitting
-    shares = records.sizes / np.maximum(n_fitting, 1)
-    chances = np.zeros(len(people.indices))
-    for classes, fitting in candidates.matrices():
-        chances[classes] = fitting @ shares
-    # Where records were changed, a class may have more of them than people fit it.
-    return np.minimum(chances, 1.0)
-
-
-def members(threat_model: ThreatModel, everybody: pl.DataFrame, seed: int) -> Bools:
-    """Guess who of the population is in the release: as many of each kind as the release has.
-
-    Nobody can tell people apart whose known values are equal, so it does not matter who of them it is.
-    """
-    released = threat_model.original.frame[threat_model.targets]
-    columns = []
-    for column in threat_model.known_columns:
-        vocabulary = threat_model.vocabulary(column)
-        theirs = vocabulary.indices(column_of(everybody, column, "population"), file="population")
-        columns.append(np.concatenate([theirs, vocabulary.indices(released[column])]))
-    first, class_of = classes_of(columns, everybody.height + released.height)
-    ours, wanted = class_of[: everybody.height], np.bincount(class_of[everybody.height :], minlength=len(first))
-    missing = np.flatnonzero(wanted > np.bincount(ours, minlength=len(first)))
-    if len(missing):
-        row = int(np.flatnonzero(class_of[everybody.height :] == missing[0])[0])
-        values = ", ".join(str(released[column][row]) for column in threat_model.known_columns)
-        raise InputError.of("a population that holds everybody in the release", file="population", value=values)
-    order = generator(seed, "members").permutation(everybody.height)
-    order = order[np.argsort(ours[order], kind="stable")]
-    rank: Ints = np.empty(everybody.height, np.int64)
-    starts = np.searchsorted(ours[order], np.arange(len(first)))
-    rank[order] = np.arange(everybody.height) - starts[ours[order]]
-    return rank < wanted[ours]
 
 
 @dataclass(frozen=True)
@@ -224,7 +139,9 @@ class Homogeneity:
         blind = float(of_each_person(threat_model, blind_chances(released, values)).mean())
         is_certain = of_any_row(threat_model, inferred.is_certain)
         chances = of_each_person(threat_model, inferred.chances)
-        certain = share_score("certain", int(is_certain.sum()), len(is_certain), inputs={"sensitive": column})
+        told = riskiest_of(threat_model.targets, inferred.is_certain.astype(np.float64))["riskiest"]
+        inputs = {"sensitive": column, "riskiest": told}
+        certain = share_score("certain", int(is_certain.sum()), len(is_certain), inputs=inputs)
         success = drawn_success("success", chances, blind, purpose="homogeneity", seed=seed)
         others = control_people(threat_model, seed)
         if others is not None and threat_model.control is not None:
@@ -283,7 +200,8 @@ class BackgroundKnowledge:
         blind = float(of_each_person(threat_model, blind_chances(released, values)).mean())
         is_certain = of_any_row(threat_model, inferred.is_certain)
         chances = of_each_person(threat_model, inferred.chances)
-        inputs = {"sensitive": column, "at_worst": at_worst}
+        told = riskiest_of(threat_model.targets, inferred.is_certain.astype(np.float64))["riskiest"]
+        inputs = {"sensitive": column, "at_worst": at_worst, "riskiest": told}
         return {
             "certain": share_score("certain", int(is_certain.sum()), len(is_certain), inputs=inputs),
             "success": drawn_success("success", chances, blind, purpose="background-knowledge", seed=seed),

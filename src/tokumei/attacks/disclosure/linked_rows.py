@@ -8,13 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 from scipy import sparse
 
-from tokumei.attacks.candidates import CandidateRecords, Candidates, People, drawn_success, share_score, target_people
+from tokumei.attacks.candidates import (
+    CandidateRecords,
+    Candidates,
+    People,
+    drawn_success,
+    riskiest_of,
+    share_score,
+    target_people,
+)
 from tokumei.attacks.threat_model import NOBODY, ThreatModel, column_of
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
@@ -62,9 +70,11 @@ class LinkedRows:
         n_fitting, is_own = _fitting(
             threat_model, links, n_links, own["link"].to_numpy(), own["target"].to_list(), seed
         )
-        inputs = {"column": self.column, "points": self.points}
+        inputs: dict[str, Any] = {"column": self.column, "points": self.points}
         is_certain, blind = is_own & (n_fitting == 1), 1 / max(1, n_links)
         chances = is_own / np.maximum(n_fitting, 1)
+        first = np.array([rows[0] for rows in own["target"].to_list()], np.int64)
+        inputs |= riskiest_of(threat_model.targets[first], chances)
         certain = share_score("certain", int(is_certain.sum()), len(is_certain), blind, inputs=inputs)
         return {
             "certain": certain,
@@ -88,6 +98,7 @@ class LinkedRows:
         owners = threat_model.published.owners(threat_model.original.n_rows)
         owned = owners != NOBODY
         rows = pl.DataFrame({"link": links[owned], "row": owners[owned]}).unique().sort("row")
+        rows = rows.filter(pl.col("row").is_in(pl.Series(threat_model.targets).implode()))
         draw = generator(seed, "linked rows")
         rows = rows.with_columns(order=pl.Series(draw.random(rows.height))).sort("order")
         known = rows.group_by("link", maintain_order=True).head(self.points)

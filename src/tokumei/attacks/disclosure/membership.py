@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 from scipy.optimize import minimize
-from scipy.special import expit, logsumexp
+from scipy.special import expit
 
 from tokumei.attacks.candidates import UNKNOWN, Floats
+from tokumei.attacks.compared_columns import values_together
 from tokumei.attacks.disclosure.nearest_records import N_PEOPLE, N_RISKIEST, PEOPLE_HELP, drawn_people
 from tokumei.attacks.judge import FALSE_ALARMS, judge_membership, told_at
-from tokumei.attacks.likeness import Likeness, values_together
+from tokumei.attacks.likeness import Likeness
+from tokumei.attacks.shadow_releases import remake_of, shadow_columns, shadow_people, shadows_of
 from tokumei.attacks.threat_model import Published, ThreatModel
+from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
+from tokumei.core.text import Text
 from tokumei.data.table import Table
 from tokumei.hierarchies.label_semantics import Bools, Ints
 
@@ -33,11 +37,13 @@ class Membership:
     """Tell whether a person is in the data that a release was made of.
 
     Knowledge: the known columns of a person, the release, and other people who are not in it: half of the control.
-    Aim: who is in. Seven attackers order people by how much speaks for it: the record most like them (`nearest`, or
+    Aim: who is in. Nine attackers order people by how much speaks for it: the record most like them (`nearest`, or
     `copies` if records are taken to be left alone), all records each as far as it is like them (`kernel`), both beside
     the same of the other people (`nearest-ratio`, `density-ratio`, after van Breugel et al. 2023), their values column
     by column (`marginals`), and a logistic regression that learned to tell records from the other people
-    (`classifier`). Success: at a threshold that takes one in a hundred of those outside for members, the share of
+    (`classifier`). Where the method and what was asked of it are known, it also releases the other people with half of
+    those asked about, to learn what to expect of members (`shadows`, a likelihood ratio after Carlini et al. 2022, and
+    `shadow-classifier`). Success: at a threshold that takes one in a hundred of those outside for members, the share of
     people in the release who are taken for members, `success`; at one in a thousand `at-0.1%`; over all thresholds
     `auc`. Each of the attacker who does best on half of the people, counted by the other half. Baseline: the share
     outside. What is often printed instead, how many people some record copies exactly, is `proxy` among the inputs and
@@ -48,9 +54,19 @@ class Membership:
     """
 
     people: int = field(default=N_PEOPLE, metadata={"help": PEOPLE_HELP})
+    shadows: int = field(
+        default=32, metadata={"help": "Releases of other people that are made to learn from, if the method is known."}
+    )
+    seconds: float = field(default=60.0, metadata={"help": "How long these may take; 0 for as long as it takes."})
 
     asks_whose: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ("control",)
+
+    def __post_init__(self) -> None:
+        if self.shadows < 0:
+            raise InputError.of(Text("a whole number of {n} or more", n=0), option="shadows", value=self.shadows)
+        if not self.seconds >= 0:
+            raise InputError.of("0 seconds or more", option="seconds", value=self.seconds)
 
     def lacks(self, threat_model: ThreatModel) -> str | None:
         """Return what keeps this attack from being tried: enough people outside to set a threshold by."""
@@ -63,8 +79,9 @@ class Membership:
         if threat_model.person_of is not None:
             # One row speaks for each person.
             members = members[np.unique(threat_model.person_of[members], return_index=True)[1]]
-        members, outside, reference = _sides(threat_model, members, seed)
-        spoken = _spoken(threat_model, members, outside, reference, seed)
+        members, outside, others = _sides(threat_model, members, seed)
+        reference = others[:MOST_REFERENCE]
+        spoken, shadows = self._spoken(threat_model, members, outside, others, seed)
         rng = generator(seed, "halves")
         halves = [rng.permutation(len(each)) % 2 == 0 for each in (members, outside)]
         told = {name: (one[: len(members)], one[len(members) :]) for name, one in spoken.items()}
@@ -76,59 +93,101 @@ class Membership:
         sure = np.where(told_at(*told[best], FALSE_ALARMS["success"]), inside - inside.min() + 1, 0.0)
         more = {
             "riskiest": [int(members[at]) + 1 for at in np.argsort(-sure)[:N_RISKIEST] if sure[at] > 0],
+            "shadows": shadows,
             "proxy": {"exact_copies": _copies(threat_model), "exact_copies_outside": _copies(threat_model, reference)},
         }
         scores["success"] = replace(scores["success"], inputs={**scores["success"].inputs, **more})
         return scores
 
+    def _spoken(
+        self, threat_model: ThreatModel, members: Ints, outside: Ints, others: Ints, seed: int
+    ) -> tuple[dict[str, Floats], dict[str, Any]]:
+        """Return what each attacker says for each of these people, those outside last, and what shadows were made."""
+        columns, control = threat_model.known_columns, threat_model.control
+        if control is None:
+            return {}, {}
+        # Whoever is judged by what they are like to others must not be told by who these others are: all are alike.
+        frames = [
+            threat_model.as_known(threat_model.original.frame, "original", seed)[members],
+            threat_model.as_known(control, "control", seed)[outside],
+        ]
+        together = [values_together(name, frames, threat_model.original.name) for name in columns]
+        scene = ThreatModel(
+            original=Table(pl.DataFrame(together), qi=list(columns)),
+            published=Published.made_up(threat_model.published.table),
+            hierarchies=threat_model.hierarchies,
+            numeric=threat_model.numeric,
+            known_share=threat_model.known_share,
+        )
+        likeness, people = Likeness.of(scene, seed=seed), np.arange(len(members) + len(outside))
+        beside = likeness.beside(scene, Table(control[others[:MOST_REFERENCE]], qi=list(columns)))
+        nearest, kernel = _near(likeness, people)
+        nearest_else, kernel_else = _near(beside, people)
+        marginals = np.zeros(len(people))
+        for index in range(len(likeness.columns)):
+            marginals += likeness.says_of_column(index, people) - beside.says_of_column(index, people)
+        told = {
+            "nearest": nearest,
+            "copies": _near(likeness.unlearned(), people)[0],
+            "kernel": kernel,
+            "nearest-ratio": nearest - nearest_else,
+            "density-ratio": kernel - kernel_else,
+            "marginals": marginals,
+            "classifier": _classified(likeness, beside, people, seed),
+        }
+        by_shadows, made = self._by_shadows(threat_model, scene, likeness, control[others], seed)
+        return told | by_shadows, made
+
+    def _by_shadows(
+        self, threat_model: ThreatModel, scene: ThreatModel, likeness: Likeness, others: pl.DataFrame, seed: int
+    ) -> tuple[dict[str, Floats], dict[str, Any]]:
+        """Return what releases of others by the same method teach of these people, and how many were made."""
+        remake = remake_of(threat_model, seed) if self.shadows else "shadows to be asked for"
+        if isinstance(remake, str):
+            return {}, {"made": 0, "for_lack_of": remake}
+        columns, everybody = scene.known_columns, np.arange(scene.original.n_rows)
+
+        def seen_by(released: pl.DataFrame) -> Floats:
+            records = Table(released, qi=[name for name in columns if name in released.columns])
+            near = replace(likeness.beside(scene, records), most_pairs=0)
+            return np.column_stack([*_near(near, everybody), _near(near.unlearned(), everybody)[0]])
+
+        known = scene.known_mask(scene.original.n_rows, "original", seed)
+        found = shadows_of(
+            remake,
+            shadow_people(threat_model, scene.original.frame, others, known, seed),
+            others.select(shadow_columns(threat_model)),
+            seen_by,
+            n_rows=threat_model.published.table.n_rows,
+            n_shadows=self.shadows,
+            seconds=self.seconds,
+            seed=seed,
+        )
+        if isinstance(found, str):
+            return {}, {"made": 0, "for_lack_of": found}
+        seen = seen_by(threat_model.published.table.frame)
+        learned, wanted = found.features(), found.features(seen)
+        middle, width = learned.mean(axis=0), np.maximum(1e-9, learned.std(axis=0))
+        weights = _logistic((learned - middle) / width, found.is_in.reshape(-1))
+        told = {"shadows": found.likelihoods(seen), "shadow-classifier": (wanted - middle) / width @ weights}
+        return told, {"made": len(found.told), "rows": found.n_rows}
+
 
 def _sides(threat_model: ThreatModel, members: Ints, seed: int) -> tuple[Ints, Ints, Ints]:
-    """Return as many people in the release as outside who are judged, and those who are known to be outside."""
+    """Return as many people in the release as outside who are judged, and all others who are known to be outside."""
     n = 0 if threat_model.control is None else threat_model.control.height
     order = generator(seed, "outside").permutation(n)
     n_each = min(len(members), n // 2)
     kept = np.sort(generator(seed, "inside").permutation(len(members))[:n_each])
-    return members[kept], np.sort(order[:n_each]), np.sort(order[n // 2 :][:MOST_REFERENCE])
-
-
-def _spoken(threat_model: ThreatModel, members: Ints, outside: Ints, reference: Ints, seed: int) -> dict[str, Floats]:
-    """Return how much speaks for each of these people being in the release, those outside last, by each attacker."""
-    columns, control = threat_model.known_columns, threat_model.control
-    if control is None:
-        return {}
-    # Whoever is judged by what they are like to others must not be told by who these others are: all are alike here.
-    frames = [threat_model.original.frame[members], control[outside]]
-    together = [values_together(name, frames, threat_model.original.name) for name in columns]
-    scene = ThreatModel(
-        original=Table(pl.DataFrame(together), qi=list(columns)),
-        published=Published.made_up(threat_model.published.table),
-        hierarchies=threat_model.hierarchies,
-        numeric=threat_model.numeric,
-        known_share=threat_model.known_share,
-    )
-    likeness, people = Likeness.of(scene, seed=seed), np.arange(len(members) + len(outside))
-    beside = likeness.beside(scene, Table(control[reference], qi=list(columns)))
-    nearest, kernel = _near(likeness, people)
-    nearest_else, kernel_else = _near(beside, people)
-    marginals = np.zeros(len(people))
-    for index in range(len(likeness.columns)):
-        marginals += likeness.says_of_column(index, people) - beside.says_of_column(index, people)
-    return {
-        "nearest": nearest,
-        "copies": _near(likeness.unlearned(), people)[0],
-        "kernel": kernel,
-        "nearest-ratio": nearest - nearest_else,
-        "density-ratio": kernel - kernel_else,
-        "marginals": marginals,
-        "classifier": _classified(likeness, beside, people, seed),
-    }
+    return members[kept], np.sort(order[:n_each]), order[n_each:]
 
 
 def _near(likeness: Likeness, people: Ints) -> tuple[Floats, Floats]:
     nearest, kernel = np.zeros(len(people)), np.zeros(len(people))
-    for part, told in likeness.pieces(people, "comparing"):
-        nearest[part] = told.max(axis=1)
-        kernel[part] = logsumexp(told.astype(np.float64), axis=1, b=likeness.sizes)
+    for near in likeness.near(people, "comparing"):
+        nearest[near.part] = near.best
+        every = np.exp((near.told - near.best[near.who]).astype(np.float64)) * likeness.sizes[near.records]
+        kernel[near.part] = near.best + np.log(near.sums(every))
     return nearest, kernel
 
 

@@ -14,7 +14,15 @@ import numpy as np
 import polars as pl
 
 from tokumei.attacks.attribute_inference import sensitive_column
-from tokumei.attacks.candidates import CandidateRecords, Candidates, Floats, People, share_of, share_score
+from tokumei.attacks.candidates import (
+    CandidateRecords,
+    Candidates,
+    Floats,
+    People,
+    riskiest_of,
+    share_of,
+    share_score,
+)
 from tokumei.attacks.disclosure.possible_worlds import Beliefs, Worlds, beliefs
 from tokumei.attacks.disclosure.refused_groupings import RETRACED, Kinds, check_safe_cuts, refused_groupings
 from tokumei.attacks.threat_model import NOBODY, KnownMethod, ThreatModel, column_of
@@ -146,7 +154,7 @@ class Minimality:
             return f"the name of a method that can be retraced: {', '.join(RETRACED)}"
         if method.is_hardened:
             return "a release that was not hardened"
-        if threat_model.known_share < 1 or threat_model.known_cells is not None:
+        if threat_model.known_share < 1 or threat_model.known_cells is not None or threat_model.is_inexact:
             return "all quasi-identifiers of everybody in the release"
         try:
             scene = self._scene(threat_model)
@@ -221,7 +229,7 @@ class Scene:
             raise InputError.of("all released quasi-identifiers as known columns", value=", ".join(columns))
         owners = threat_model.published.owners(original.n_rows)
         is_fewer = method.may_leave_out(table.n_rows - 1)
-        if is_fewer or len(threat_model.targets) != original.n_rows or (owners == NOBODY).any():
+        if is_fewer or len(threat_model.released) != original.n_rows or (owners == NOBODY).any():
             raise InputError.of("a release that leaves nobody out")
         k = method.k or (1 if method.requirements else 0)
         records = CandidateRecords.of(threat_model, table.frame, table.name)
@@ -281,6 +289,7 @@ class Scene:
             "likeliest_blindly": float(shares.max()),
             "largest_gain": float(gain.max()),
             "mean_gain": float(gain[people].mean()),
+            **riskiest_of(np.arange(len(people)), found.shares[people, true]),
         }
         n = len(people)
         out = {

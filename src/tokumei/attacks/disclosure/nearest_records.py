@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from scipy import sparse
-from scipy.optimize import linear_sum_assignment
 
+from tokumei.attacks.assignment import assignments
 from tokumei.attacks.attribute_inference import sensitive_column
 from tokumei.attacks.candidates import Floats, drawn_success, share_score
-from tokumei.attacks.likeness import TIED, Likeness, Weights, distinct_values, number_ends, values_together
+from tokumei.attacks.compared_columns import distinct_values, number_ends, values_together
+from tokumei.attacks.likeness import TIED, Likeness, Near
 from tokumei.attacks.threat_model import NOBODY, Published, ThreatModel, column_of
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
@@ -27,8 +29,8 @@ from tokumei.hierarchies.label_semantics import Bools, Ints
 
 PEOPLE_HELP = "Rows of the original that are looked for, drawn by the seed; 0 for all."
 N_PEOPLE = 2_000
-# All pairs of so many rows are held at once where each record may be one person's only.
-MOST_ONE_TO_ONE = 4_000
+# Pairs of which all are compared to learn which records are like many people, where it decides whose a record is.
+PAIRS_TO_LINK = 1_000_000_000
 # One record is likelier than all others together.
 CLAIMED = 0.5
 N_RISKIEST = 10
@@ -61,20 +63,22 @@ class DistanceLinkage:
 
     def measure(self, threat_model: ThreatModel, *, seed: int) -> Mapping[str, Score]:
         """Compare each of the people with every record."""
-        likeness = Likeness.of(threat_model, seed=seed)
+        likeness = replace(Likeness.of(threat_model, seed=seed), most_pairs=PAIRS_TO_LINK)
         wanted = drawn_people(threat_model, self.people, seed)
         own = OwnRecords.of(threat_model, likeness, wanted)
-        chances, surest = np.zeros(len(wanted)), np.zeros(len(wanted))
-        for part, told in likeness.pieces(wanted, "comparing"):
-            is_near, size = _nearest(told, likeness.sizes)
-            chances[part] = own.among(part, is_near) / size
-            surest[part] = 1 / _all_to_best(told, likeness.sizes)
+        chances, surest, own_share = (np.zeros(len(wanted)) for _ in range(3))
+        for near in likeness.near(wanted, "comparing"):
+            n_nearest = near.sums(likeness.sizes[near.records] * near.is_nearest)
+            n_own = own.among(near, near.is_nearest)
+            chances[near.part] = n_own / n_nearest
+            surest[near.part] = _share_of_best(near, likeness.sizes)
+            own_share[near.part] = n_own * surest[near.part]
         n_records = threat_model.published.table.n_rows
         of_person = own.mean_of_people
         is_claimed = surest > CLAIMED
         n_claimed, is_right = float(of_person(is_claimed.astype(np.float64)).sum()), of_person(is_claimed * chances)
         blind = len(own.sizes) / max(1, len(chances)) / n_records
-        inputs = {"riskiest": own.riskiest(surest * chances)}
+        inputs = {"riskiest": own.riskiest(own_share), "highest": float(own_share.max(initial=0.0))}
         precision = float(is_right.sum()) / n_claimed if n_claimed else None
         claimed = share_score(
             "claimed",
@@ -89,9 +93,8 @@ class DistanceLinkage:
             ),
             "claimed": claimed,
         }
-        if len(wanted) == len(threat_model.targets) and max(len(wanted), n_records) <= MOST_ONE_TO_ONE:
-            found = of_person(_one_to_one(likeness, wanted, own, seed))
-            out["one-to-one"] = share_score("one-to-one", float(found.sum()), len(found), blind)
+        if len(wanted) == len(threat_model.targets):
+            out |= _one_to_one(likeness, wanted, own, blind, seed)
         return out
 
 
@@ -136,7 +139,8 @@ class Linkability:
         blind = 1 / threat_model.published.table.n_rows
         named = [[threat_model.known_columns[index] for index in part] for part in parts]
         is_paired = threat_model.published.is_paired
-        inputs = {"parts": named, "riskiest": own.riskiest(rightly if is_paired else meet)}
+        surest = rightly if is_paired else meet
+        inputs = {"parts": named, "riskiest": own.riskiest(surest), "highest": float(surest.max(initial=0.0))}
         out = {"success": share_score("success", float(met.sum()), len(met), blind, inputs=inputs, outside=outside)}
         if is_paired:
             out["linked-rightly"] = share_score("linked-rightly", float(right.sum()), len(right), blind)
@@ -161,13 +165,13 @@ def _parts(columns: Sequence[str], first: str) -> tuple[list[int], list[int]]:
 def _meeting(sides: Sequence[Likeness], people: Ints, own: OwnRecords | None = None) -> tuple[Floats, Floats]:
     """Return the chances that both sides come upon one record, and that it is the person's own."""
     meet, rightly, sizes = np.zeros(len(people)), np.zeros(len(people)), sides[0].sizes
-    one, other = (side.pieces(people, "comparing") for side in sides)
-    for (part, mine), (_, theirs) in zip(one, other, strict=True):
-        (near, n_near), (near_too, n_too) = _nearest(mine, sizes), _nearest(theirs, sizes)
-        both, pairs = near & near_too, n_near * n_too
-        meet[part] = _sums(both, sizes) / pairs
+    one, other = (side.near(people, "comparing", TIED) for side in sides)
+    for mine, theirs in zip(one, other, strict=True):
+        is_met = np.isin(mine.who * len(sizes) + mine.records, theirs.who * len(sizes) + theirs.records)
+        pairs = mine.sums(sizes[mine.records]) * theirs.sums(sizes[theirs.records])
+        meet[mine.part] = mine.sums(sizes[mine.records] * is_met) / pairs
         if own is not None:
-            rightly[part] = own.among(part, both) / pairs
+            rightly[mine.part] = own.among(mine, is_met) / pairs
     return meet, rightly
 
 
@@ -217,6 +221,7 @@ class Inference:
             "sensitive": column,
             "by": "neighbours" if by_near else "model",
             "riskiest": own.riskiest(model * sure),
+            "highest": float((model * sure).max(initial=0.0)),
         }
         out = {
             "success": share_score(
@@ -316,11 +321,10 @@ class Secret:
     def guessed(self, likeness: Likeness, people: Ints) -> tuple[Floats, Floats, Floats]:
         """Return the chances that guesses by the nearest records and by all are right, and how sure the latter are."""
         near, model, sure = (np.zeros(len(people)) for _ in range(3))
-        for part, told in likeness.pieces(people, "guessing"):
-            is_near, _ = _nearest(told, likeness.sizes)
-            likely = np.exp(told - told.max(axis=1, keepdims=True))
-            near[part], _ = self._right(self._of_records(is_near.astype(np.float32)), people[part])
-            model[part], sure[part] = self._right(self._of_records(likely), people[part])
+        for some in likeness.near(people, "guessing"):
+            likely = np.exp(some.told - some.best[some.who])
+            near[some.part], _ = self._right(self._of_records(some, some.is_nearest), people[some.part])
+            model[some.part], sure[some.part] = self._right(self._of_records(some, likely), people[some.part])
         return near, model, sure
 
     def blind(self, people: Ints) -> Floats:
@@ -328,9 +332,11 @@ class Secret:
         totals = np.asarray(self.counts.sum(axis=0)).reshape(1, -1)
         return self._right(np.repeat(totals, len(people), axis=0), people)[0]
 
-    def _of_records(self, weights: Weights) -> Floats:
-        """Return how much the records speak for each guess."""
-        told: Floats = (self.counts.T @ weights.T).T
+    def _of_records(self, near: Near, weights: npt.NDArray[Any]) -> Floats:
+        """Return how much the records near each person speak for each guess."""
+        shape = (len(near.part), self.counts.shape[0])
+        pairs = sparse.csr_array((weights.astype(np.float64), (near.who, near.records)), shape=shape)
+        told: Floats = (pairs @ self.counts).toarray()
         return told
 
     def _right(self, told: Floats, people: Ints) -> tuple[Floats, Floats]:
@@ -432,12 +438,19 @@ class OwnRecords:
         _, person = np.unique(unit[rows], return_inverse=True)
         return cls(rows, different[:, 0], different[:, 1], n, person)
 
-    def among(self, part: Ints, flags: Bools) -> Floats:
-        """Count for each of these people the own records among those flagged: people × different records."""
-        first, last = np.searchsorted(self.owner, [part[0], part[-1] + 1])
-        owner, record = self.owner[first:last] - part[0], self.record[first:last]
-        counted = np.bincount(owner, self.sizes[first:last] * flags[owner, record], len(part))
-        return counted.astype(np.float64)
+    def among(self, near: Near, flags: Bools) -> Floats:
+        """Count for each of these people the own records among the pairs that are flagged."""
+        first, last = np.searchsorted(self.owner, [near.part[0], near.part[-1] + 1])
+        owner, record = self.owner[first:last] - near.part[0], self.record[first:last]
+        n_records = int(max(self.record.max(initial=0), near.records.max(initial=0))) + 1
+        is_near = np.isin(owner * n_records + record, (near.who * n_records + near.records)[flags])
+        return np.bincount(owner, self.sizes[first:last] * is_near, len(near.part)).astype(np.float64)
+
+    def chances_of(self, given: Ints, sizes: Ints) -> Floats:
+        """Return the chance that a record like the one each is given is an own one."""
+        is_own = self.record == given[self.owner]
+        n_own = np.bincount(self.owner, self.sizes * is_own, len(given))
+        return np.minimum(1.0, n_own / np.where(given == NOBODY, 1, sizes[given]))
 
     def mean_of_people(self, chances: Floats) -> Floats:
         """Return the mean over the rows of each person."""
@@ -450,24 +463,10 @@ class OwnRecords:
         return [int(row) + 1 for row in self.rows[order[chances[order] > 0]]]
 
 
-def _nearest(told: Weights, sizes: Ints) -> tuple[Bools, Floats]:
-    """Return which different records are most like each person, and how many records these are."""
-    is_near: Bools = told >= told.max(axis=1, keepdims=True) - TIED
-    return is_near, _sums(is_near, sizes)
-
-
-def _sums(flags: Bools, sizes: Ints) -> Floats:
-    """Count the records of the different ones that are flagged for each person."""
-    if sizes.max(initial=0) <= 1:
-        return np.asarray(np.count_nonzero(flags, axis=1), np.float64)
-    out: Floats = flags.astype(np.float64) @ sizes.astype(np.float64)
-    return out
-
-
-def _all_to_best(told: Weights, sizes: Ints) -> Floats:
-    """Return how likely all records together are, to one of the likeliest."""
-    above: Floats = np.exp((told - told.max(axis=1, keepdims=True)).astype(np.float64)) @ sizes
-    return above
+def _share_of_best(near: Near, sizes: Ints) -> Floats:
+    """Return the chance that one of the likeliest records is the person's, if somebody's of all."""
+    every = np.exp((near.told - near.best[near.who]).astype(np.float64)) * sizes[near.records]
+    return 1 / near.sums(every)
 
 
 def _claimed_of_others(threat_model: ThreatModel, likeness: Likeness, most: int, seed: int) -> float | None:
@@ -475,24 +474,22 @@ def _claimed_of_others(threat_model: ThreatModel, likeness: Likeness, most: int,
     others = drawn_others(threat_model, most, seed)
     if not len(others):
         return None
-    n = sum(
-        int((1 / _all_to_best(told, likeness.sizes) > CLAIMED).sum())
-        for _, told in likeness.pieces(others, "comparing")
-    )
+    n = sum(int((_share_of_best(near, likeness.sizes) > CLAIMED).sum()) for near in likeness.near(others, "comparing"))
     return n / len(others)
 
 
-def _one_to_one(likeness: Likeness, wanted: Ints, own: OwnRecords, seed: int) -> Floats:
-    """Give each person another record so that all together is likeliest; say who got an own one."""
-    record_of = np.repeat(np.arange(len(likeness.sizes)), likeness.sizes)
-    every = np.empty((len(wanted), len(record_of)), np.float32)
-    for part, told in likeness.pieces(wanted, "comparing"):
-        every[part] = told[:, record_of]
-    # Of records that are equally like any may be a person's.
-    every += generator(seed, "one-to-one").random(every.shape, np.float32) * TIED / len(wanted)
-    people, records = linear_sum_assignment(every, maximize=True)
-    given = np.zeros((len(wanted), len(likeness.sizes)), bool)
-    given[people, record_of[records]] = True
-    # Of several equal records it is one of them.
-    chances = own.among(np.arange(len(wanted)), given)
-    return np.minimum(1.0, chances / np.maximum(1, given @ likeness.sizes))
+def _one_to_one(likeness: Likeness, wanted: Ints, own: OwnRecords, blind: float, seed: int) -> dict[str, Score]:
+    """Return the share found by giving each person another record; of two ways the one that is better on a half."""
+    made = assignments(likeness, wanted, seed)
+    found = {name: own.mean_of_people(own.chances_of(one.records, likeness.sizes)) for name, one in made.items()}
+    if not found:
+        return {}
+    n_people = len(next(iter(found.values())))
+    chooses = generator(seed, "one-to-one, choose").permutation(n_people) % 2 == 0
+    best = max(found, key=lambda name: float(found[name][chooses].sum()))
+    # All are counted by what the others chose, each half by the better way of the other half.
+    other = max(found, key=lambda name: float(found[name][~chooses].sum()))
+    counted = np.where(chooses, found[other], found[best])
+    each = {name: round(float(one.mean()), 4) for name, one in found.items()}
+    inputs = {"by": best, "each": each, "open": made[best].n_open}
+    return {"one-to-one": share_score("one-to-one", float(counted.sum()), n_people, blind, inputs=inputs)}

@@ -13,7 +13,7 @@ import polars as pl
 from scipy.special import gammaln
 
 from tokumei.attacks.candidates import Floats, share_score
-from tokumei.attacks.likeness import distinct_values, number_ends, values_together
+from tokumei.attacks.compared_columns import distinct_values, number_ends, values_together
 from tokumei.attacks.threat_model import ThreatModel, column_of
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
@@ -27,6 +27,8 @@ TRIES = 5
 N_RISKIEST = 10
 # So many rows a description is expected to fit, by the release, to be kept.
 FEWEST, MOST = 0.5, 1.5
+# Sides of people whom descriptions may fit.
+ORIGINAL, CONTROL = 0, 1
 AT_LEAST, AT_MOST, EQUAL, FITS = "at least", "at most", "equal", "fits"
 
 
@@ -139,6 +141,55 @@ class _Described:
         # A value that nobody in the original has stands in no label.
         return np.append(self._holds[:, condition.label], False)[self.values[people]]
 
+    def n_meeting(self, condition: Condition, side: int) -> int:
+        """Count the people of one side who meet a condition."""
+        return sum(last - first for first, last in self._runs(condition, side))
+
+    def meeting(self, condition: Condition, side: int) -> Ints:
+        """Return the people of one side who meet a condition."""
+        _, people = self._in_order[side]
+        runs = [people[first:last] for first, last in self._runs(condition, side)]
+        return np.concatenate(runs) if runs else np.zeros(0, np.int64)
+
+    @cached_property
+    def _in_order(self) -> list[tuple[Floats, Ints]]:
+        """The numbers of the people of each side in order, or the indices of their values, and who these people are."""
+        numbers = self.numbers if self.numbers is not None else self.values
+        if numbers is None:
+            return [(np.zeros(0), np.zeros(0, np.int64))] * 2
+        own = numbers.astype(np.float64)
+        sides = ((0, self.n_people), (self.n_people, len(own)))
+        orders = [np.argsort(own[first:last], kind="stable").astype(np.int64) + first for first, last in sides]
+        return [(own[order], order) for order in orders]
+
+    def _runs(self, condition: Condition, side: int) -> list[tuple[int, int]]:
+        """Return from where to where in their order people meet a condition."""
+        if (condition, side) not in self._runs_of:
+            self._runs_of[condition, side] = self._find_runs(condition, side)
+        return self._runs_of[condition, side]
+
+    @cached_property
+    def _runs_of(self) -> dict[tuple[Condition, int], list[tuple[int, int]]]:
+        return {}
+
+    def _find_runs(self, condition: Condition, side: int) -> list[tuple[int, int]]:
+        own, _ = self._in_order[side]
+        if self.numbers is not None and self.ends is not None:
+            low, high = self._bounds(condition)
+            # Missing numbers come last.
+            n_numbers = int(own.searchsorted(np.nan))
+            if math.isinf(low) and math.isinf(high):
+                return [(0, len(own))]
+            if math.isnan(low):
+                return [(n_numbers, len(own))]
+            first, last = int(own.searchsorted(low)), int(own.searchsorted(high, side="right"))
+            return [(first, max(first, min(n_numbers, last)))]
+        if self.sets is None:
+            return [(0, len(own))]
+        of_label = self.sets.label == condition.label
+        firsts, lasts = (own.searchsorted(ends[of_label]).tolist() for ends in (self.sets.first, self.sets.end))
+        return list(zip(firsts, lasts, strict=True))
+
     @cached_property
     def _holds(self) -> Bools:
         """Which values, the missing one last, each label can stand for."""
@@ -159,6 +210,18 @@ class _Described:
         if condition not in self._n_expected_of:
             self._n_expected_of[condition] = float(self.expected(condition) @ self._n_of_label)
         return self._n_expected_of[condition]
+
+    def with_labels(self, labels: Ints) -> Ints:
+        """Return the records that have one of these labels."""
+        order, starts = self._records_of_label
+        first, counts = starts[labels], starts[labels + 1] - starts[labels]
+        return order[np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))]
+
+    @cached_property
+    def _records_of_label(self) -> tuple[Ints, Ints]:
+        """The records in the order of their labels, and where each label begins."""
+        ends = np.append(0, np.cumsum(self._n_of_label))
+        return np.argsort(self.labels, kind="stable"), ends
 
     @cached_property
     def _n_expected_of(self) -> dict[Condition, float]:
@@ -270,11 +333,13 @@ def _expected(columns: Sequence[_Described], description: Description) -> float:
     for condition in sorted(description, key=lambda one: columns[one.column].n_expected(one)):
         column = columns[condition.column]
         by_label = column.expected(condition)
-        own = by_label[column.labels if records is None else column.labels[records]]
-        chances = own if chances is None else chances * own
+        if records is None or chances is None:
+            records = column.with_labels(np.flatnonzero(by_label > 0))
+            chances = by_label[column.labels[records]]
+            continue
+        chances = chances * by_label[column.labels[records]]
         is_left = chances > 0
-        records = np.flatnonzero(is_left) if records is None else records[is_left]
-        chances = chances[is_left]
+        records, chances = records[is_left], chances[is_left]
     return 0.0 if chances is None else float(chances.sum())
 
 
@@ -292,9 +357,12 @@ def _drawn_blindly(
         )
 
 
-def _fitting(columns: Sequence[_Described], description: Description, people: Ints) -> Ints:
-    """Return the people whom a description fits."""
-    for condition in description:
+def _fitting(columns: Sequence[_Described], description: Description, side: int) -> Ints:
+    """Return the people of one side, the original or the control, whom a description fits."""
+    # Whoever meets what fewest meet is looked up, and only these are compared with the rest.
+    each = sorted(description, key=lambda one: columns[one.column].n_meeting(one, side))
+    people = columns[each[0].column].meeting(each[0], side)
+    for condition in each[1:]:
         people = people[columns[condition.column].is_met(condition, people)]
     return people
 
@@ -308,7 +376,7 @@ def _score(
 ) -> Score:
     """Count the descriptions that fit one row, or one person."""
     n = threat_model.original.n_rows
-    everybody, person_of = np.arange(n), threat_model.person_of
+    person_of = threat_model.person_of
     alone: dict[int, None] = {}
 
     def is_alone(fitting: Ints) -> bool:
@@ -316,16 +384,15 @@ def _score(
 
     n_alone = 0
     for one in kept:
-        fitting = _fitting(columns, one, everybody)
+        fitting = _fitting(columns, one, ORIGINAL)
         if is_alone(fitting):
             n_alone += 1
             alone[int(fitting[0])] = None
-    n_blind = sum(is_alone(_fitting(columns, one, everybody)) for one in blind)
+    n_blind = sum(is_alone(_fitting(columns, one, ORIGINAL)) for one in blind)
     outside = None
     if threat_model.control is not None and threat_model.control.height and kept:
-        others = n + np.arange(threat_model.control.height)
-        counts = np.array([len(_fitting(columns, one, others)) for one in kept])
-        outside = (alone_among(counts, len(others), n) * len(kept), len(kept))
+        counts = np.array([len(_fitting(columns, one, CONTROL)) for one in kept])
+        outside = (alone_among(counts, threat_model.control.height, n) * len(kept), len(kept))
     inputs = {"predicates": len(kept), "riskiest": [row + 1 for row in list(alone)[:N_RISKIEST]]}
     made = share_score(name, n_alone, len(kept), n_blind / max(1, len(blind)), inputs=inputs, outside=outside)
     # What was tried are descriptions, not people.

@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
-from tokumei.core.errors import InputError, UnknownPart
-from tokumei.core.registry import part_options, read_option
+from tokumei.core.errors import InputError
+from tokumei.core.registry import preset_of
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.core.text import Text, choice_of
@@ -161,21 +161,9 @@ THREATS: Mapping[str, HistoryThreat] = {
 
 def threat_of(threat: str | HistoryThreat, **changes: Any) -> HistoryThreat:
     """Return a preset by name or the threat itself, with some of its assumptions changed."""
-    if isinstance(threat, str):
-        # Both spellings of the word are in use.
-        name = threat.replace("neighbour", "neighbor").replace("_", "-")
-        if name not in THREATS:
-            raise UnknownPart("threat", threat, THREATS)
-        threat = THREATS[name]
-    known = {option.name: option for option in part_options(HistoryThreat)}
-    for name in changes:
-        if name not in known:
-            raise InputError.of(choice_of(known), option=name)
-    # As typed on a command line, where all is text.
-    read = {
-        name: read_option(known[name], value) if isinstance(value, str) else value for name, value in changes.items()
-    }
-    return replace(threat, **read)
+    # Both spellings of the word are in use.
+    named = threat.replace("neighbour", "neighbor") if isinstance(threat, str) else threat
+    return preset_of(HistoryThreat, THREATS, named, changes, sort="threat")
 
 
 Met = Literal["usual", "rows", "baskets"]

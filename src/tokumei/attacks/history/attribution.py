@@ -79,6 +79,7 @@ USUAL = {
     "item": 0.5,
     "left": 0.5,
     "linked": 0.0,
+    "linked alike": 1.0,
 }
 # What the pseudonym that another attack names is worth where purchases have lost their values.
 TRUSTED = 15.0
@@ -86,6 +87,10 @@ TRUSTED = 15.0
 LINKED = (2.0, 0.0)
 # A customer whom nothing speaks for.
 LEAST = 1e-3
+# How often a customer is of another group than the pseudonyms that another attack names are of.
+UNLINKED = 0.05
+# Where fewer known purchases are found for sure, the likeliest rows of all teach.
+FEW_EXAMPLES = 20
 NOBODY = -1e9
 
 
@@ -184,8 +189,11 @@ class Evidence:
         group = near_pseudonyms(met)
         met_alike = sparse.csr_array((chance, (owner, sides.alike[name])), shape=(n_customers, sides.n_pseudonyms))
         alike = _shares(met_alike, axis=0)[:, sides.alike]
-        self.candidates = likeliest(group + alike, linked, sides)
-        self.group, self.alike = _looked_up(group, self.candidates), _looked_up(alike, self.candidates)
+        linked_alike = _linked_alike(sides, linked)
+        self.candidates = likeliest(group + alike + linked_alike, linked, sides)
+        self.group, self.alike, self.linked_alike = (
+            _looked_up(table, self.candidates) for table in (group, alike, linked_alike)
+        )
         self.own = _looked_up(met, self.candidates)
         is_mixed = self.own.max(axis=1) < ONE_CUSTOMER * met.sum(axis=0)
         # Few purchases found under a pseudonym may be one customer's by chance; those of all alike tell more.
@@ -229,6 +237,7 @@ class Evidence:
             "item": habit,
             "left": np.log(self._count("month", who, sides.seen["month"][rows][:, None]) + 0.5),
             "linked": (who == self.linked[rows][:, None]).astype(np.float64),
+            "linked alike": np.log(self.linked_alike[name] + UNLINKED),
         }
         return who, np.stack([found[kind] for kind in USUAL]) * (who >= 0)
 
@@ -259,6 +268,16 @@ def near_pseudonyms(met: Any) -> Any:
     if between.nnz * of_name.nnz / max(1, met.shape[0]) > MOST_STEPS:
         return of_name
     return between @ of_name
+
+
+def _linked_alike(sides: Sides, linked: Ints) -> Any:
+    """Return which share of the customers that another attack names under all pseudonyms alike each one is."""
+    from scipy import sparse
+
+    there = np.flatnonzero((linked >= 0) & (np.bincount(sides.alike)[sides.alike] > 1)[sides.pseudonym])
+    shape, ones = (len(sides.customers), sides.n_pseudonyms), np.ones(len(there))
+    met = sparse.csr_array((ones, (linked[there], sides.alike[sides.pseudonym[there]])), shape=shape)
+    return _shares(met, axis=0)[:, sides.alike]
 
 
 def _shares(met: Any, axis: int) -> Any:
@@ -325,14 +344,17 @@ def find_purchases(sides: Sides, linked: Ints) -> Found:
     start = np.where(is_same_day, kept / (1 - kept) * DAYS, 1.0)
     # Or the purchase was not published: a row of another day says so where days are kept.
     unpublished = UNPUBLISHED / (1 - kept)
-    owner, name = sides.who[purchase], sides.pseudonym[row]
+    # Of pseudonyms alike, among which purchases may have been dealt out, all together are whose purchases are found.
+    alike = sides.alike[sides.pseudonym]
+    owner, name = sides.who[purchase], alike[row]
     n_customers = max(1, len(sides.customers))
     pair = name * n_customers + owner
     cells, at = np.unique(pair, return_inverse=True)
     # As many of a customer's purchases would be found under a pseudonym by chance.
-    n_known, n_rows = np.bincount(sides.who, minlength=n_customers), np.bincount(sides.pseudonym)
+    n_known, n_rows = np.bincount(sides.who, minlength=n_customers), np.bincount(alike)
     by_chance = LEAST_FOUND + n_known[owner] * n_rows[name] / len(sides.pseudonym)
-    expected = LEAST_FOUND + (linked[row] == owner) * (1 + n_known[owner] * BELIEVED)
+    is_linked = np.isin(pair, (alike * n_customers + linked)[linked >= 0])
+    expected = LEAST_FOUND + is_linked * (1 + n_known[owner] * BELIEVED)
     weight = expected / by_chance
     for _ in range(ROUNDS):
         chance = start * weight
@@ -422,6 +444,8 @@ def _learned(sides: Sides, pairs: Found, linked: Ints) -> Floats:
     # The same for the same rows in any order: which third a purchase is of comes from its values.
     is_held = (sides.known["values"] * 7919 + sides.known["day"] * 104729 + sides.who) % HELD_BACK == 0
     asked = np.flatnonzero((pairs.chance >= SURE) & is_held[pairs.purchase])[:MOST_EXAMPLES]
+    if len(asked) < FEW_EXAMPLES:
+        asked = _likeliest_rows(sides, pairs, is_held)
     # What is found by its item alone is found by the other attack's guesses, and teaches little.
     if not len(asked) or is_held.all() or (not pairs.is_exact and (linked >= 0).any()):
         return worth
@@ -437,6 +461,17 @@ def _learned(sides: Sides, pairs: Found, linked: Ints) -> Floats:
             # What is learned is how far the usual worth is off, so that few examples leave it as it is.
             worth[kind] += learn_weights(features[:, there], is_owner[there].argmax(axis=1), prior[there])
     return worth
+
+
+def _likeliest_rows(sides: Sides, pairs: Found, is_held: Bools) -> Ints:
+    """Return for purchases that are held back the pair with the likeliest row: its values are theirs in any case."""
+    # Of rows alike likely another one for each purchase, the same in any order of the rows.
+    luck = sides.seen["day"][pairs.row] * 7919 + sides.pseudonym[pairs.row] * 104729
+    luck = (luck + sides.known["day"][pairs.purchase] * 15485863) % 32452843
+    order = np.lexsort((luck, -pairs.chance.round(6), pairs.purchase))
+    _, firsts = np.unique(pairs.purchase[order], return_index=True)
+    best = order[firsts]
+    return best[is_held[pairs.purchase[best]]][:MOST_EXAMPLES]
 
 
 # A claim is made where a customer is likelier than all others together, and a customer is laid open by so many rows.
@@ -546,6 +581,11 @@ def keeps_places(original: History, released: History) -> bool:
 
 def sizes_of_groups(rows: pl.DataFrame) -> pl.DataFrame:
     """Count the customers (owner) whose purchases stand under common pseudonyms, directly or by others: n_group."""
+    return _groups(rows).select("owner", n_group=pl.len().over("group").cast(pl.Int64))
+
+
+def _groups(rows: pl.DataFrame) -> pl.DataFrame:
+    """Put customers (owner) into one group whose purchases stand under common pseudonyms, directly or by others."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -554,8 +594,25 @@ def sizes_of_groups(rows: pl.DataFrame) -> pl.DataFrame:
     at = _numbers(pairs["owner"], owners.to_list()), _numbers(pairs["pseudonym"], names.to_list()) + len(owners)
     n = len(owners) + len(names)
     _, group = connected_components(coo_array((np.ones(len(pairs)), at), shape=(n, n)), directed=False)
-    mine = group[: len(owners)]
-    return pl.DataFrame({"owner": owners, "n_group": np.bincount(mine)[mine]}, schema_overrides={"n_group": pl.Int64})
+    return pl.DataFrame({"owner": owners, "group": group[: len(owners)]}, schema_overrides={"group": pl.Int64})
+
+
+def told_by_value(rows: pl.DataFrame) -> tuple[float, float]:
+    """Return the share of rows in groups that a value beside them gives to their buyer, and that of blind guessing.
+
+    rows: owner, pseudonym and value of each. A row is given to a customer of its group by how many of the other rows of
+    the value are the customer's; where no other row has the value, to any. The values of all others are known.
+    """
+    grouped = rows.drop_nulls(["owner", "pseudonym"])
+    grouped = grouped.join(_groups(grouped), on="owner").with_columns(
+        blind=1 / pl.col("owner").n_unique().over("group"),
+        n_own=pl.len().over("group", "value", "owner") - 1,
+        n_all=pl.len().over("group", "value") - 1,
+    )
+    grouped = grouped.filter(pl.col("blind") < 1)
+    told = pl.when(pl.col("n_all") > 0).then(pl.col("n_own") / pl.col("n_all")).otherwise("blind")
+    share, blind = grouped.select(told.mean().fill_null(0.0), pl.col("blind").mean().fill_null(0.0)).row(0)
+    return float(share), float(blind)
 
 
 def _share_right(name: str, rows: pl.DataFrame, baseline: float | None) -> Score:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from tokumei.attacks.linkage.fields import MOST_NAMES
 from tokumei.data.history import History, period_of
 
 # Rows of each customer that are compared, the rarest first, and the rows like one of them beyond which it is not.
@@ -35,6 +36,9 @@ class Offsets:
         """Find them; none where another story explains the release better."""
         ours, theirs = (_rows(side, kind_characters) for side in (knowledge, published))
         customers = ours["customer"].unique().sort()
+        if theirs["customer"].n_unique() > MOST_NAMES * len(customers):
+            # Of who has many pseudonyms each has too few rows to tell: the whole release is looked through.
+            theirs = theirs.with_columns(customer=pl.lit(""))
         asked = customers.gather_every(max(1, -(-len(customers) // ASKED)))
         votes = _votes(_of(ours, asked), theirs)
         alone = max(_story(votes, unit)[1] for unit in (["date", *KEYS], ["date"]))

@@ -54,19 +54,23 @@ def as_pieces(
 def _do_names_change(evidence: Evidence, counts: CountEvidence) -> bool:
     """Whether customers change pseudonyms that live on: single months are then explained better by others.
 
-    How likely customers are which pseudonym in single months is told by the kinds of rows alone, or by all fields
-    where most rows are released as they were. Two explanations are compared: that everybody keeps theirs, and that a
-    share does, learned for each month.
+    How likely customers are which pseudonym in single months is told by the numbers of rows and by their kinds, or by
+    all fields alone where most rows are released as they were. Two explanations are compared: that everybody keeps
+    theirs, and that a share does, learned for each month.
     """
     pieces, of_pieces, months = as_pieces(evidence, counts, single_months(evidence))
     n_known = np.bincount(evidence.compared.known.owner, minlength=len(evidence.compared.customers))
     n_drawn = min(LEARNING_CUSTOMERS, max(10, LEARNING_CELLS // (len(months) * len(evidence.n_rows))))
     drawn: Ints = np.sort(np.argsort(-n_known, kind="stable")[:n_drawn])
-    some, _ = some_customers(pieces, of_pieces, drawn)
+    some, of_some = some_customers(pieces, of_pieces, drawn)
     known = some.compared.known
     same = mostly_as_it_was(some, known)
-    scores = some.by_kinds(known) if same is None else some.by_rows(known, same)
-    odds = [scores[:, month.names] for month in months]
+    if same is None:
+        scores, rates = some.by_kinds(known), of_some.rates(of_some.expected.n_known > 0)
+        odds = [scores[:, month.names] + of_some.odds(month, rates) for month in months]
+    else:
+        scores = some.by_rows(known, same)
+        odds = [scores[:, month.names] for month in months]
     chain = Chain.of(pieces, months)
     kept, given_up = (replace(chain, stay=np.full(len(chain.stay), stay)).join(odds)[1] for stay in (SUREST, 0.0))
     likelihood = 0.0

@@ -104,7 +104,7 @@ def _linker(original: History, known: Mapping[str, History]) -> HistoryAttack | 
     return HISTORY_ATTACKS.make(LINKER) if fitting else None
 
 
-def in_details(found: Mapping[str, Score] | str) -> dict[str, Any] | str:
+def in_details(found: Mapping[str, Score] | str) -> dict[str, object] | str:
     """Return what the details of a score say: by levels the share, its interval and its chance, or the reason."""
     if isinstance(found, str):
         return found

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -234,7 +233,7 @@ class CustomEdition(Edition):
         utility = self._utility(losses)
         found = self._attack_all(original, released, knowledge)
         safety = max(math.fsum(levels.values()) / len(levels) for levels in found.values())
-        details: dict[str, Any] = {"utility": losses, "safety": found}
+        details: dict[str, object] = {"utility": losses, "safety": found}
         flags: tuple[str, ...] = ()
         if self.settings.attribution:
             before, after = as_history(original, "T"), as_history(released, "A")
@@ -266,7 +265,9 @@ class CustomEdition(Edition):
         weights = {metric.label: metric.weight for metric in self.settings.metrics}
         return math.fsum(weights[label] * loss for label, loss in losses.items()) / math.fsum(weights.values())
 
-    def _total(self, losses: Mapping[str, float], utility: float, safety: float, details: Mapping[str, Any]) -> float:
+    def _total(
+        self, losses: Mapping[str, float], utility: float, safety: float, details: Mapping[str, object]
+    ) -> float:
         named = {label.replace("-", "_"): loss for label, loss in losses.items()}
         if self.settings.attribution:
             mean = attribution.mean_of(details)
@@ -385,7 +386,7 @@ class CustomEdition(Edition):
         self.strategy.write_guess(guesses, original, folder / "Fh.csv")
 
 
-def custom_edition_of(where: Where, found: Mapping[str, Any], folder: Path) -> CustomEdition:
+def custom_edition_of(where: Where, found: Mapping[str, object], folder: Path) -> CustomEdition:
     """Make a contest of one's own of what its TOML file says; every slip in it is an InputError."""
     return CustomEdition(settings_of(where, found), where.text, folder)
 

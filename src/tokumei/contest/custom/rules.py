@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import polars as pl
 
@@ -187,7 +187,7 @@ class Strategy(Protocol):
         """Return the truth of a release whose rows are published in a given order."""
 
     def guess(
-        self, settings: Settings, attack: Any, known: pl.DataFrame, published: pl.DataFrame, seed: int
+        self, settings: Settings, attack: object, known: pl.DataFrame, published: pl.DataFrame, seed: int
     ) -> pl.DataFrame:
         """Run an attack."""
 

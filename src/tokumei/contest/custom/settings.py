@@ -207,7 +207,7 @@ class Settings:
     attribution: bool = False
 
 
-def settings_of(where: Where, found: Mapping[str, Any]) -> Settings:
+def settings_of(where: Where, found: Mapping[str, object]) -> Settings:
     """Read the settings of a contest, refusing the first slip."""
     for key, value in found.items():
         if key not in SECTIONS:
@@ -250,7 +250,7 @@ def settings_of(where: Where, found: Mapping[str, Any]) -> Settings:
     return settings
 
 
-def _single(where: Where, found: Mapping[str, Any], name: str, *, is_required: bool = False) -> Section:
+def _single(where: Where, found: Mapping[str, object], name: str, *, is_required: bool = False) -> Section:
     section = found.get(name, None if is_required else {})
     if not isinstance(section, dict):
         raise where.fault(f"a section [{name}]", name, value=section)
@@ -286,7 +286,7 @@ def _read_checks(section: Section, reader: KindReader, roles: Roles) -> Checks:
     return checks
 
 
-def _read_parts(where: Where, found: Mapping[str, Any], name: str, registry: Registry[Any]) -> tuple[Named, ...]:
+def _read_parts(where: Where, found: Mapping[str, object], name: str, registry: Registry[Any]) -> tuple[Named, ...]:
     listed = found.get(name)
     if not isinstance(listed, list) or not listed or not all(isinstance(one, dict) for one in listed):
         raise where.fault(f"at least one [[{name}]]", name, value=None if isinstance(listed, (dict, list)) else listed)

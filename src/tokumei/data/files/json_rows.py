@@ -75,7 +75,7 @@ class _Columns:
         self.cells: dict[str, list[Any]] = {}
         self.n_rows = 0
 
-    def add(self, row: Any, line: int) -> None:
+    def add(self, row: object, line: int) -> None:
         """Add the cells of an object; what is no object of single values is refused."""
         if not isinstance(row, Mapping):
             raise InputError.of('an object, as {"age": 31}', file=self.path, line=line, value=_shown(row))
@@ -159,7 +159,7 @@ def _parsed(text: str, path: Path, line: int) -> Any:
         raise InputError.of(FLAT, file=path, line=line, value=text[:SHOWN]) from None
 
 
-def _object(pairs: list[tuple[str, Any]], path: Path, line: int) -> dict[str, Any]:
+def _object(pairs: list[tuple[str, Any]], path: Path, line: int) -> dict[str, object]:
     made = dict(pairs)
     if len(made) < len(pairs):
         names = [name for name, _ in pairs]
@@ -172,6 +172,6 @@ def _refuse(error: InputError) -> None:
     raise error
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     # A part of it, since all of it may be the whole file.
     return str(value)[:SHOWN] if not isinstance(value, (dict, list)) else f"{type(value).__name__} of {len(value):,}"

@@ -24,7 +24,7 @@ PAGES = (".html", ".htm")
 def guarded(
     outputs: Mapping[str, Path | str | None],
     *,
-    inputs: Iterable[Any] = (),
+    inputs: Iterable[object] = (),
     pages: Iterable[str] = (),
     force: bool = False,
 ) -> Iterator[dict[str, Path]]:
@@ -62,13 +62,13 @@ def guarded(
 
 
 def check_outputs(
-    outputs: Mapping[str, Path | str | None], *, inputs: Iterable[Any] = (), force: bool = False
+    outputs: Mapping[str, Path | str | None], *, inputs: Iterable[object] = (), force: bool = False
 ) -> dict[str, Path]:
     """Check that outputs may be written before any work is done, and give where each leads when links are followed."""
     named = {option: Path(given) for option, given in outputs.items() if given is not None}
     targets = {option: Path(os.path.realpath(given)) for option, given in named.items()}
     read = _read_files(inputs)
-    taken: dict[Any, str] = {}
+    taken: dict[object, str] = {}
     for option, target in targets.items():
         given = named[option]
         check_can_write(given if given.name else target)
@@ -88,7 +88,7 @@ def check_outputs(
 
 
 def check_folder(
-    folder: Path | str, own: Iterable[str], *, option: str, inputs: Iterable[Any] = (), force: bool = False
+    folder: Path | str, own: Iterable[str], *, option: str, inputs: Iterable[object] = (), force: bool = False
 ) -> None:
     """Check that results may be written into a folder that a command goes on with, before any work is done.
 
@@ -117,9 +117,9 @@ def _check_is_no_input(given: Path, target: Path, read: Mapping[Any, str]) -> No
                 raise InputError.of(f"a folder without the input {name} in it", file=given)
 
 
-def _read_files(inputs: Iterable[Any]) -> dict[Any, str]:
+def _read_files(inputs: Iterable[object]) -> dict[object, str]:
     """Return all files that are read, by path and by number on the disk, with the name to call them by."""
-    found: dict[Any, str] = {}
+    found: dict[object, str] = {}
     for given in inputs:
         if not isinstance(given, (str, Path)):
             continue
@@ -143,7 +143,7 @@ def _within(folder: Path) -> Iterator[Path]:
         yield file
 
 
-def _identities(path: Path) -> list[Any]:
+def _identities(path: Path) -> list[object]:
     """Return what distinguishes a file from all others: its path and, if it exists, its number on its disk."""
     try:
         status = path.stat()

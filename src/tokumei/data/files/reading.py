@@ -60,7 +60,7 @@ class Reading:
         return cls(**(dict(options) | lists))
 
     @classmethod
-    def of_keywords(cls, options: Mapping[str, Any], what: str, others: Iterable[str]) -> Reading:
+    def of_keywords(cls, options: Mapping[str, object], what: str, others: Iterable[str]) -> Reading:
         """Make one of the keywords of `what`, which has `others` too; an unknown one is told the nearest name."""
         known = [*others, *(each.name for each in fields(cls))]
         for option in options:

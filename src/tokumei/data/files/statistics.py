@@ -95,7 +95,7 @@ def _check_size(path: Path, told: Any, cell_limit: int, byte_limit: int) -> None
 class _Column:
     """What a file says of a column: the labels of its codes, and which of them stand for a missing value."""
 
-    def __init__(self, path: Path, name: str, labels: Mapping[Any, str], ranges: Sequence[Any]) -> None:
+    def __init__(self, path: Path, name: str, labels: Mapping[Any, str], ranges: Sequence[object]) -> None:
         self.path, self.name, self.labels, self.ranges = path, name, labels, ranges
 
     def read(self, values: list[Any], *, is_text: bool, codes: bool) -> pl.Series:
@@ -125,7 +125,7 @@ class _Column:
         is_whole = made.dtype.is_float() and ((made == made.round()) & (made.abs() < LARGEST_WHOLE)).all()
         return made.cast(pl.Int64) if is_whole else made
 
-    def _is_empty(self, value: Any) -> bool:
+    def _is_empty(self, value: object) -> bool:
         return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
     def _is_missing(self, value: Any, *, is_text: bool) -> bool:
@@ -150,6 +150,6 @@ class _Column:
             form = "%s, %s: codes stay, since not each has a label of its own: %s (%s)"
             log.info(form, self.path, self.name, said, advice)
 
-    def _called(self, value: Any) -> str:
+    def _called(self, value: object) -> str:
         text = f"{value:g}" if isinstance(value, float) else str(value)
         return f"{text} ({shown(self.labels[value])})" if value in self.labels else text

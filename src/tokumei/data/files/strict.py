@@ -202,6 +202,8 @@ class StrictFile:
     # Whether lines may end in \\r\\n here and in \\n there.
     mixes_line_ends: bool = False
     may_be_empty: bool = False
+    # Of lines that are written, where nothing else is asked for.
+    line_end: str = LINE_END
 
     def read(self, path: Path | str) -> pl.DataFrame:
         """Read the file; a deleted row is missing in every column."""
@@ -236,7 +238,7 @@ class StrictFile:
             mixes_line_ends=self.mixes_line_ends,
         )
 
-    def write(self, frame: pl.DataFrame, path: Path | str, *, line_end: str = LINE_END) -> None:
+    def write(self, frame: pl.DataFrame, path: Path | str, *, line_end: str | None = None) -> None:
         """Write the columns of a frame that the file has; a deleted row is missing in every column.
 
         What could not be read again is refused before anything is written.
@@ -257,7 +259,7 @@ class StrictFile:
         add_value_faults(lengths, lengths > self.longest_line, expected, faults)
         faults.raise_if_any()
         filled = text.with_columns(pl.col(first).fill_null(DELETED))
-        write_csv(filled, path, has_header=self.has_header, line_end=line_end)
+        write_csv(filled, path, has_header=self.has_header, line_end=line_end or self.line_end)
 
     def _as_text(self, frame: pl.DataFrame, path: Path | str) -> pl.DataFrame:
         check_has_columns(self.types, frame.columns, path)

@@ -106,7 +106,7 @@ def make_part(
     section: Section,
     registry: Registry[Any],
     name: str,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     *,
     kind: str | None = None,
     key: str = "name",

@@ -11,11 +11,11 @@ import numpy as np
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.engines.class_counts import ClassCounts
-from tokumei.measures.requirement import ROUNDING, Holds
+from tokumei.measures.requirement import ROUNDING, ClassSizes, Holds
 
 
 @dataclass(frozen=True)
-class KAnonymity:
+class KAnonymity(ClassSizes):
     """Every record shares its values with at least k − 1 others; measures the size of the smallest class.
 
     0 for no rows, 1 if somebody is alone; the more the better. Answers record linkage (Sweeney 2002). S1 k-anony of
@@ -26,10 +26,6 @@ class KAnonymity:
     """
 
     k: int = field(metadata={"help": "Fewest rows allowed in one class."})
-
-    sensitive_columns: ClassVar[tuple[str, ...]] = ()
-    is_monotone: ClassVar[bool] = True
-    is_strongly_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.k < 1:
@@ -45,7 +41,7 @@ class KAnonymity:
 
 
 @dataclass(frozen=True)
-class Uniques:
+class Uniques(ClassSizes):
     """No record is alone with its values; measures the share of records that are: 0 if none, 1 if all.
 
     The share is of all records, of which those suppressed are not unique.
@@ -55,10 +51,6 @@ class Uniques:
     """
 
     n_suppressed: int = field(default=0, metadata={"help": "Number of records that were suppressed."})
-
-    sensitive_columns: ClassVar[tuple[str, ...]] = ()
-    is_monotone: ClassVar[bool] = True
-    is_strongly_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.n_suppressed < 0:
@@ -76,7 +68,7 @@ class Uniques:
 
 
 @dataclass(frozen=True)
-class MeanClassSize:
+class MeanClassSize(ClassSizes):
     """Classes have at least so many records on the mean; measures the records per class.
 
     0 for no rows, 1 if everybody is alone; the more the better. S2 k-anonyMean of PWSCUP 2015, beside k-anonymity as
@@ -89,9 +81,6 @@ class MeanClassSize:
 
     size: float = field(metadata={"help": "Fewest records a class may have on the mean."})
 
-    sensitive_columns: ClassVar[tuple[str, ...]] = ()
-    is_monotone: ClassVar[bool] = True
-    is_strongly_monotone: ClassVar[bool] = True
     sees_whole_release: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -161,9 +161,6 @@ class TCloseness(ComparedWithAll):
         default=MISSING_IS_A_VALUE, metadata={"help": "Whether a missing sensitive value counts as a value of its own."}
     )
 
-    is_monotone: ClassVar[bool] = True
-    is_strongly_monotone: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
         if not 0 <= self.t <= 1:
             raise InputError.of("a distance from 0 to 1", option="t", value=self.t)
@@ -235,9 +232,6 @@ class BetaLikeness(ComparedWithAll):
         default=MISSING_IS_A_VALUE, metadata={"help": "Whether a missing sensitive value counts as a value of its own."}
     )
 
-    is_monotone: ClassVar[bool] = True
-    is_strongly_monotone: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
         if not self.beta > 0:
             raise InputError.of("a number above 0", option="beta", value=self.beta)
@@ -297,9 +291,6 @@ class DeltaDisclosure(ComparedWithAll):
     is_missing_a_value: bool = field(
         default=MISSING_IS_A_VALUE, metadata={"help": "Whether a missing sensitive value counts as a value of its own."}
     )
-
-    is_monotone: ClassVar[bool] = True
-    is_strongly_monotone: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.delta > 0:

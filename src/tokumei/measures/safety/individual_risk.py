@@ -87,7 +87,7 @@ class SampleRisk:
     def as_dict(self, threshold: float = 0.2) -> dict[str, Any]:
         """Return the risks as JSON shows them; rows are counted from 1."""
         riskiest = np.argsort(-self.risks, kind="stable")[:MOST_LISTED].tolist()
-        found: dict[str, Any] = {
+        found: dict[str, object] = {
             "weights": self.weights,
             "population": self.population,
             "expected": self.expected,

@@ -15,7 +15,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.engines.class_counts import ClassCounts, Recoding
 from tokumei.engines.grouping import Codes, group_recoded_rows
-from tokumei.measures.requirement import ROUNDING, Holds
+from tokumei.measures.requirement import ROUNDING, ClassSizes, Holds
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _check_holds_everyone(counts: ClassCounts, population_sizes: npt.NDArray[np.
 
 # Compared by identity, since counts are arrays.
 @dataclass(frozen=True, eq=False)
-class KMap:
+class KMap(ClassSizes):
     """Every released record fits at least k people of the population; measures the fewest that a record fits.
 
     0 for no rows, 1 if somebody is alone in the population; the more the better. Answers record linkage by an
@@ -95,10 +95,6 @@ class KMap:
 
     population: ClassCounts = field(metadata={"help": "Class counts of the population, over the same columns."})
     k: int = field(metadata={"help": "Fewest people of the population that a record may fit."})
-
-    sensitive_columns: ClassVar[tuple[str, ...]] = ()
-    is_monotone: ClassVar[bool] = True
-    is_strongly_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.k < 1:

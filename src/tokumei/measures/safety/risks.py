@@ -21,7 +21,7 @@ import numpy.typing as npt
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.score import Score
 from tokumei.engines.class_counts import ClassCounts, Recoding
-from tokumei.measures.requirement import ROUNDING, Holds, Requirement
+from tokumei.measures.requirement import ROUNDING, ClassSizes, Holds, Requirement
 from tokumei.measures.safety.class_sizes import KAnonymity
 from tokumei.measures.safety.population import PopulationMatch, recoded_population
 
@@ -86,7 +86,7 @@ def check_risk_options(threshold: float, n_suppressed: int) -> None:
 
 
 @dataclass(frozen=True)
-class ProsecutorRisk:
+class ProsecutorRisk(ClassSizes):
     """No record is found again more surely than a threshold by someone who knows that the person is in the release.
 
     The risk of a record is 1 over the size of its class. Measures the largest: near 0 in one large class, 1 if
@@ -106,10 +106,6 @@ class ProsecutorRisk:
     threshold: float = field(metadata={"help": "Largest risk allowed, above 0 and at most 1."})
     n_suppressed: int = field(default=0, metadata={"help": "Number of records that were suppressed."})
 
-    sensitive_columns: ClassVar[tuple[str, ...]] = ()
-    is_monotone: ClassVar[bool] = True
-    is_strongly_monotone: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
         check_risk_options(self.threshold, self.n_suppressed)
 
@@ -128,7 +124,7 @@ class ProsecutorRisk:
 
 # Compared by identity, since counts are arrays.
 @dataclass(frozen=True, eq=False)
-class JournalistRisk:
+class JournalistRisk(ClassSizes):
     """No record is found again more surely than a threshold by someone who knows the population, not who is released.
 
     The risk of a record is 1 over the number of people in the population with its values. Measures the largest:
@@ -150,10 +146,6 @@ class JournalistRisk:
     population: ClassCounts = field(metadata={"help": "Class counts of the population, over the same columns."})
     threshold: float = field(metadata={"help": "Largest risk allowed, above 0 and at most 1."})
     n_suppressed: int = field(default=0, metadata={"help": "Number of records that were suppressed."})
-
-    sensitive_columns: ClassVar[tuple[str, ...]] = ()
-    is_monotone: ClassVar[bool] = True
-    is_strongly_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_risk_options(self.threshold, self.n_suppressed)
@@ -179,7 +171,7 @@ class JournalistRisk:
 
 # Compared by identity, since counts are arrays.
 @dataclass(frozen=True, eq=False)
-class MarketerRisk:
+class MarketerRisk(ClassSizes):
     """At most a share of all records is found again by someone who matches each of them to a person with its values.
 
     Measures the expected share: the mean over records of 1 over the number of people with their values, in the
@@ -197,9 +189,6 @@ class MarketerRisk:
     )
     n_suppressed: int = field(default=0, metadata={"help": "Number of records that were suppressed."})
 
-    sensitive_columns: ClassVar[tuple[str, ...]] = ()
-    is_monotone: ClassVar[bool] = True
-    is_strongly_monotone: ClassVar[bool] = True
     sees_whole_release: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -236,7 +225,7 @@ PUBLIC_RISK = 0.05
 
 
 @dataclass(frozen=True)
-class BreachRisk:
+class BreachRisk(ClassSizes):
     """No record is found again by a breach more surely than a threshold.
 
     A recipient who is trusted looks for nobody, but may lose the data. The risk of a record is then the chance of a
@@ -254,10 +243,6 @@ class BreachRisk:
 
     threshold: float = field(default=PUBLIC_RISK, metadata={"help": "Largest risk allowed, above 0 and at most 1."})
     chance: float = field(default=BREACH_CHANCE, metadata={"help": "Chance of a breach, above 0 and at most 1."})
-
-    sensitive_columns: ClassVar[tuple[str, ...]] = ()
-    is_monotone: ClassVar[bool] = True
-    is_strongly_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_risk_options(self.threshold, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -200,6 +200,9 @@ class ComparedWithAll:
     reference: Mapping[Any, float] | None
     against: str
     is_missing_a_value: bool
+
+    is_monotone: ClassVar[bool] = True
+    is_strongly_monotone: ClassVar[bool] = False
 
     def check_whose(self) -> None:
         """Refuse shares of anybody else's."""

@@ -264,9 +264,6 @@ def check_engine_can(pipeline: Pipeline) -> None:
             raise InputError.of("items=0 on an engine: exchanging items needs the local one", option="engine")
         if isinstance(method, Pseudonyms):
             method.check_options()
-            if method.risk_limit is not None:
-                expected = "no risk limit on an engine: halving lives needs the local one"
-                raise InputError.of(expected, option="risk_limit")
 
 
 def keys_beside(pipeline: Pipeline, *, seed: int) -> list[str]:
@@ -287,10 +284,13 @@ def release_on_engine(pipeline: Pipeline, history: EngineHistory, *, seed: int) 
         history, recipes = _changed(steps, history, seed, bar)
         last = pipeline.methods[-1] if pipeline.methods else None
         own = seed_of(seed, len(steps) + 1)
+        if isinstance(last, Pseudonyms) and last.risk_limit is not None:
+            # Lives are halved by the dates and quantities that steps gave.
+            history = history.settled()
         months = history.fetch(history.kept.select("customer", "period").distinct())
         months = months.cast({"period": pl.Int32}).sort("customer", "period")
         if isinstance(last, Pseudonyms):
-            names, recipe = name_lives(last.lives(months), own), recipe_of(last, own)
+            names, recipe = name_lives(last.lives(months, history), own), recipe_of(last, own)
         else:
             names, recipe = name_lives(whole_lives(months), own), recipe_for_the_whole_time(own)
         _check_shared(steps, lambda: _shown(history, names))

@@ -23,6 +23,7 @@ from tokumei.data.history import History, free_prefix
 from tokumei.data.release import Recipe, Release
 from tokumei.engines.changing import LocalChanges, Rows
 from tokumei.engines.draws import digests_here, once_each
+from tokumei.engines.history_rows import HistoryRows, rows_of
 from tokumei.engines.staging import months_of
 from tokumei.hierarchies.files import read_hierarchy, roll_up
 
@@ -249,17 +250,16 @@ class Pseudonyms:
     def anonymize(self, original: History, *, seed: int) -> Release:
         """Replace the customers of a history; rows keep their order."""
         self.check_options()
-        log_safety = None if self.risk_limit is None else _log_safety(original, self.known)
-        lives = self.lives(customer_periods(original), log_safety)
+        lives = self.lives(customer_periods(original), rows_of(original))
         return release_under_pseudonyms(original, lives, recipe=recipe_of(self, seed), seed=seed)
 
-    def lives(self, months: pl.DataFrame, log_safety: pl.DataFrame | None = None) -> pl.DataFrame:
-        """Divide the months of each customer into lives, by their log-safety where there is a risk limit."""
+    def lives(self, months: pl.DataFrame, rows: HistoryRows) -> pl.DataFrame:
+        """Divide the months of each customer into lives; the rows are looked at only where there is a risk limit."""
         first = pl.col("period").min()
         start = (pl.col("period") - first) // self.lifetime * self.lifetime
         cells = months.with_columns(start=start, length=pl.lit(self.lifetime, pl.Int32))
-        if self.risk_limit is not None and log_safety is not None:
-            cells = _halve_risky_lives(cells, log_safety, first, self.risk_limit)
+        if self.risk_limit is not None:
+            cells = _halve_risky_lives(cells, _log_safety(rows, self.known), first, self.risk_limit)
         return cells.with_columns(life=pl.struct("customer", "start").rank("dense").cast(pl.Int64) - 1)
 
     def check_options(self) -> None:
@@ -272,18 +272,24 @@ class Pseudonyms:
             raise InputError.of("a share from 0 to 1", option="known", value=self.known)
 
 
-def _log_safety(history: History, known: float) -> pl.DataFrame:
+def _log_safety(rows: HistoryRows, known: float) -> pl.DataFrame:
     """Return for each customer and month the logarithm of the chance that no row of it is known and placed.
 
     Logarithms add up, so that the safety of a life is the sum over its months.
     """
-    alike = pl.col("customer").n_unique().over("date", "quantity")
-    rows = history.frame.with_columns(period=history.period).filter(pl.col("customer").is_not_null())
-    return (
-        rows.with_columns(log_safety=(1 - known / alike).log())
-        .group_by("customer", "period", maintain_order=True)
-        .agg(pl.col("log_safety").sum())
-    )
+    import narwhals as nw
+
+    compared = [column for column in ("date", "quantity") if column not in rows.absent]
+    # Distinct customers in two steps, which engines do out of memory; a date has one month.
+    counts = {"n_rows": nw.len().cast(nw.Int64), "period": nw.col("period").min()}
+    buyers = rows.rows.group_by("customer", *compared).agg(**counts)
+    alike = buyers.group_by(*compared).agg(alike=nw.len().cast(nw.Int64))
+    told = buyers.join(alike, on=compared, how="inner")
+    counted = rows.collect(told.group_by("customer", "period", "alike").agg(n_rows=nw.col("n_rows").sum()))
+    # Added up here and in one order, since engines would add up fractions in orders of their own.
+    log_safety = (pl.col("n_rows").cast(pl.Int64) * (1 - known / pl.col("alike")).log()).sum()
+    ordered = counted.cast({"period": pl.Int32}).sort("alike")
+    return ordered.group_by("customer", "period").agg(log_safety=log_safety)
 
 
 def _halve_risky_lives(cells: pl.DataFrame, log_safety: pl.DataFrame, first: pl.Expr, limit: float) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.engines.class_counts import PERSON, ClassCounts, Histogram, read_as
+from tokumei.engines.class_counts import PERSON, ClassCounts, Histogram, encode, read_as
 from tokumei.engines.grouping import group_rows
 from tokumei.hierarchies.hierarchy import Hierarchy, Level
 from tokumei.hierarchies.leaves import leaf_texts, numbers_of, read_number
@@ -38,23 +38,29 @@ def encode_rows(
     suppression: float = 0.0,
     weights: Mapping[str, float] | None = None,
 ) -> EncodedRows:
-    """Make the task of a frame; a value that its hierarchy does not hold is an InputError."""
-    whose = None if person is None else frame[person]
-
-    def histogram(name: str, class_of: Ints, n_classes: int) -> Histogram:
-        if whose is not None and name == PERSON:
-            return Histogram.of_rows(class_of, n_classes, whose)
-        return Histogram.of_rows(class_of, n_classes, frame[name], whose)
-
-    given = _Given(
-        frame.height,
-        lambda name: frame[name],
-        lambda tree: _leaf_codes(tree, frame[tree.attribute]),
-        None,
-        histogram,
+    """Make the task of a frame, by its classes; a value that its hierarchy does not hold is an InputError."""
+    counts, class_of = count_rows_of(frame, list(hierarchies), sensitive, person)
+    encoded = encode_classes(
+        counts, hierarchies, requirements, numeric=numeric, suppression=suppression, weights=weights
     )
-    counted = [*sensitive, *([] if person is None else [PERSON])]
-    return _encoded(given, hierarchies, requirements, counted, numeric, suppression, weights)
+    return replace(encoded, class_of=encoded.class_of[class_of])
+
+
+def count_rows_of(
+    frame: pl.DataFrame, columns: Sequence[str], sensitive: Sequence[str], person: str | None
+) -> tuple[ClassCounts, Ints]:
+    """Count the classes of a frame as an engine does, and return the class of each row as well."""
+    plain = frame.with_columns(pl.selectors.categorical().cast(pl.String), pl.selectors.enum().cast(pl.String))
+    domains, codes = zip(*(encode(plain[name]) for name in columns), strict=True)
+    grouping = group_rows(codes, [len(one) for one in domains], frame.height)
+    class_of, n_classes = grouping.group_of, len(grouping.a_row_of)
+    whose = None if person is None else frame[person]
+    histograms = {name: Histogram.of_rows(class_of, n_classes, frame[name], whose) for name in sensitive}
+    if whose is not None:
+        histograms[PERSON] = Histogram.of_rows(class_of, n_classes, whose)
+    taken = np.array([one[grouping.a_row_of] for one in codes], np.int32)
+    sizes = np.bincount(class_of, minlength=n_classes)
+    return ClassCounts(tuple(columns), domains, taken, sizes, histograms), class_of
 
 
 def encode_classes(
@@ -76,22 +82,34 @@ def encode_classes(
     >>> encode_classes(counts, {"age": flat_hierarchy("age", counts.domain("age"))}, []).task.sizes.tolist()
     [2, 1]
     """
-
-    def leaves(tree: Hierarchy) -> Codes:
-        index = counts.columns.index(tree.attribute)
-        codes: Codes = _leaf_codes(tree, counts.domains[index])[counts.codes[index]]
-        return codes
-
-    given = _Given(
-        counts.n_classes,
-        counts.domain,
-        leaves,
-        counts.sizes,
-        lambda name, class_of, n_classes: counts.histograms[name].in_groups(class_of, n_classes),
+    trees = [_in_order(tree) if name in numeric else tree for name, tree in hierarchies.items()]
+    populations = [population_of(one) for one in requirements]
+    people = [one.over(list(hierarchies)) for one in populations if one is not None]
+    columns = []
+    for index, tree in enumerate(trees):
+        at = counts.columns.index(tree.attribute)
+        own = _leaf_codes(tree, counts.domains[at])[counts.codes[at]]
+        domains = (people_domain(one, counts.domains[at]) for one in people)
+        others = [_leaf_codes(tree, domain)[one.codes[index]] for one, domain in zip(people, domains, strict=True)]
+        columns.append(np.concatenate([own, *others]))
+    n_all = counts.n_classes + sum(one.n_classes for one in people)
+    grouping = group_rows(columns, [len(tree.leaves) + 1 for tree in trees], n_all)
+    group_of, a_row_of = grouping.group_of, grouping.a_row_of
+    class_of, n_groups = group_of[: counts.n_classes], len(a_row_of)
+    attributes = tuple(
+        LocalAttribute(tree, tree.attribute in numeric, codes[a_row_of], (grids or {}).get(tree.attribute))
+        for tree, codes in zip(trees, columns, strict=True)
     )
-    encoded = _encoded(given, hierarchies, requirements, list(counts.histograms), numeric, suppression, weights)
-    attributes = tuple(replace(one, grid=(grids or {}).get(one.name)) for one in encoded.task.attributes)
-    return replace(encoded, task=replace(encoded.task, attributes=attributes))
+    by_leaf = ClassCounts(
+        tuple(hierarchies),
+        tuple(pl.Series(tree.attribute, [*tree.leaves, None], pl.String) for tree in trees),
+        np.array([one.leaf_of for one in attributes], np.int32).reshape(len(attributes), n_groups),
+        # Added up as floats, which is exact below 2^53 rows.
+        np.bincount(class_of, counts.sizes, n_groups).astype(np.int64),
+        {name: one.in_groups(class_of, n_groups) for name, one in counts.histograms.items()},
+    )
+    told = _with_population_sizes(requirements, people, group_of[counts.n_classes :], n_groups)
+    return EncodedRows(LocalTask(attributes, by_leaf, told, by_leaf.most_left_out(suppression), weights), class_of)
 
 
 def people_domain(population: ClassCounts, values: pl.Series) -> pl.Series:
@@ -115,57 +133,6 @@ def flat_hierarchy(attribute: str, values: pl.Series) -> Hierarchy:
     return Hierarchy.of_levels(attribute, [leaves]).with_top()
 
 
-@dataclass(frozen=True, eq=False)
-class _Given:
-    """What is encoded: how many, the values by column, their leaves, how many rows each stands for, histograms."""
-
-    n: int
-    values: Callable[[str], pl.Series]
-    leaves: Callable[[Hierarchy], Codes]
-    # None where each is one row.
-    sizes: Ints | None
-    histogram: Callable[[str, Ints, int], Histogram]
-
-
-def _encoded(
-    given: _Given,
-    hierarchies: Mapping[str, Hierarchy],
-    requirements: Sequence[Requirement],
-    sensitive: Sequence[str],
-    numeric: Sequence[str],
-    suppression: float,
-    weights: Mapping[str, float] | None,
-) -> EncodedRows:
-    trees = [_in_order(tree) if name in numeric else tree for name, tree in hierarchies.items()]
-    populations = [population_of(one) for one in requirements]
-    people = [one.over(list(hierarchies)) for one in populations if one is not None]
-    columns = []
-    for index, tree in enumerate(trees):
-        own = given.leaves(tree)
-        values = given.values(tree.attribute)
-        others = [_leaf_codes(tree, people_domain(one, values))[one.codes[index]] for one in people]
-        columns.append(np.concatenate([own, *others]))
-    n_all = given.n + sum(one.n_classes for one in people)
-    grouping = group_rows(columns, [len(tree.leaves) + 1 for tree in trees], n_all)
-    group_of, a_row_of = grouping.group_of, grouping.a_row_of
-    class_of = group_of[: given.n]
-    # Added up as floats, which is exact below 2^53 rows.
-    sizes = np.bincount(class_of, given.sizes, minlength=len(a_row_of)).astype(np.int64)
-    attributes = tuple(
-        LocalAttribute(tree, tree.attribute in numeric, codes[a_row_of])
-        for tree, codes in zip(trees, columns, strict=True)
-    )
-    counts = ClassCounts(
-        tuple(hierarchies),
-        tuple(pl.Series(tree.attribute, [*tree.leaves, None], pl.String) for tree in trees),
-        np.array([one.leaf_of for one in attributes], np.int32).reshape(len(attributes), len(sizes)),
-        sizes,
-        {name: given.histogram(name, class_of, len(sizes)) for name in sensitive},
-    )
-    told = _with_population_sizes(requirements, people, group_of[given.n :], len(sizes))
-    return EncodedRows(LocalTask(attributes, counts, told, counts.most_left_out(suppression), weights), class_of)
-
-
 def _in_order(tree: Hierarchy) -> Hierarchy:
     """Sort the leaves of a hierarchy by their numbers."""
     floats = numbers_of(tree)
@@ -182,18 +149,13 @@ def _in_order(tree: Hierarchy) -> Hierarchy:
     )
 
 
-def _leaf_codes(tree: Hierarchy, values: pl.Series) -> Codes:
-    """Return the leaf of each value, one past the last for a missing one."""
-    domain = values.unique()
-    recoding = tree.recoding(0)
+def _leaf_codes(tree: Hierarchy, domain: pl.Series) -> Codes:
+    """Return the leaf of each value of a domain, one past the last for a missing one."""
     # Labels of level 0 are the leaves as the hierarchy writes them, whatever the type of the column.
-    labels = recoding.labels_of(domain)
+    labels = tree.recoding(0).labels_of(domain)
     index = {leaf: code for code, leaf in enumerate(tree.leaves)}
     pairs = zip(domain, labels, strict=True)
-    codes = [len(index) if value is None else index[str(label)] for value, label in pairs]
-    table = pl.DataFrame({"value": domain, "code": pl.Series(codes, dtype=pl.Int32)})
-    found = pl.DataFrame({"value": values}).join(table, on="value", how="left", nulls_equal=True, maintain_order="left")
-    return found["code"].to_numpy()
+    return np.array([len(index) if value is None else index[str(label)] for value, label in pairs], np.int32)
 
 
 def _with_population_sizes(

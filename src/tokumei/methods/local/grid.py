@@ -39,7 +39,6 @@ from tokumei.hierarchies.labels import (
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 
 # A typical group is so many cells wide: fewer widen its range, more tell where its outermost members are.
 CELLS_PER_GROUP = 12

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
+from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
@@ -45,7 +45,15 @@ from tokumei.methods.local.splitting import Splitting, first_cut
 from tokumei.methods.local.task import Ranges, column_weights
 from tokumei.methods.recipes import Goal, against_original, check_classes, counted_as_decided, released_columns
 from tokumei.methods.registry import LocalRecoder
-from tokumei.methods.rows import Regrouping, RowOutcome, check_is_used, regroup, row_recipe, whole_trees
+from tokumei.methods.rows import (
+    RowOutcome,
+    check_is_used,
+    decide_groups,
+    group_classes,
+    released_counts,
+    row_recipe,
+    whole_trees,
+)
 from tokumei.methods.search.problem import check_asked
 
 
@@ -121,7 +129,7 @@ IN_PARTS = ("mondrian", "partition", "min-dis", "utility-clustering")
 
 
 def write_regrouped(
-    source: Any,
+    source: object,
     quasi_identifiers: Sequence[str],
     hierarchies: Mapping[str, Hierarchy],
     goal: Goal,
@@ -144,7 +152,7 @@ def write_regrouped(
     with step("counting"):
         counts = with_histograms(source, counts, goal.sensitive, person=goal.person, along=along, **reading)
     with step(f"anonymizing by {part_name(method)}"):
-        found = _decided(method, counts, hierarchies, goal, seed or 0)
+        found = decide_groups(method, counts, hierarchies, goal, seed or 0)
     kept = found.kept()
     if not len(kept):
         raise CannotAnonymize("Every row would have to be left out: nothing is released.")
@@ -155,7 +163,7 @@ def write_regrouped(
         write_recoded(source, [], draft, **plan, **reading)
         written = _counted_again(draft, source, quasi_identifiers, goal, counts.n_rows, found.n_suppressed)
         if goal.unit is not None:
-            written = counted_as_decided(written, goal, _released_counts(found, counts))
+            written = counted_as_decided(written, goal, released_counts(found, counts))
         check_classes(written, found.checked)
     recipe = row_recipe(goal, quasi_identifiers, hierarchies, keep, seed or 0)
     return RowOutcome(
@@ -169,7 +177,7 @@ def write_regrouped(
 
 
 def write_in_parts(
-    source: Any,
+    source: object,
     quasi_identifiers: Sequence[str],
     hierarchies: Mapping[str, Hierarchy],
     goal: Goal,
@@ -207,7 +215,7 @@ def write_in_parts(
             for part in parts_that_fit(relation, trees, told, asked, most):
                 counts = part.counts
                 with step(f"anonymizing part {n_parts + 1} by {part_name(method)}"):
-                    found = _grouped(method, counts, trees, told, seed or 0, part.grids)
+                    found = group_classes(method, counts, trees, told, seed or 0, part.grids)
                 kept = found.kept()
                 classes = ClassRecoding(counts.values()[kept], pl.DataFrame(found.labels(kept)))
                 plan = WritePlan(columns, {}, is_shuffled=True, classes=classes)
@@ -252,7 +260,7 @@ def _asked(
 
 
 def _counted_again(
-    draft: Path, source: Any, quasi_identifiers: Sequence[str], goal: Goal, n_rows: int, n_suppressed: int
+    draft: Path, source: object, quasi_identifiers: Sequence[str], goal: Goal, n_rows: int, n_suppressed: int
 ) -> ClassCounts:
     """Count what was written, and refuse it if rows came or went meanwhile."""
     written = count_classes(draft, list(quasi_identifiers), sensitive=goal.sensitive)
@@ -260,38 +268,3 @@ def _counted_again(
         expected = f"a table that does not change while it is read, of {n_rows:,} rows"
         raise InputError.of(expected, file=str(source), value=f"{written.n_rows + n_suppressed:,}")
     return written
-
-
-def _decided(
-    method: LocalRecoder, counts: ClassCounts, hierarchies: Mapping[str, Hierarchy], goal: Goal, seed: int
-) -> Regrouping:
-    """Decide, and once more without leaving rows out where that breaks what is asked of the release as a whole."""
-    found = _grouped(method, counts, hierarchies, goal, seed)
-    if found.n_suppressed and any(sees_whole_release(one) for one in found.checked):
-        try:
-            check_classes(_released_counts(found, counts), found.checked)
-        except PromiseBroken:
-            return _grouped(method, counts, hierarchies, replace(goal, suppression=0.0), seed)
-    return found
-
-
-def _grouped(
-    method: LocalRecoder,
-    counts: ClassCounts,
-    hierarchies: Mapping[str, Hierarchy],
-    goal: Goal,
-    seed: int,
-    grids: Mapping[str, Grid] | None = None,
-) -> Regrouping:
-    trees = whole_trees(counts.columns, hierarchies, counts.domain, goal.requirements)
-    asked: dict[str, Any] = {"numeric": goal.numeric, "suppression": goal.suppression, "weights": goal.weights}
-    asked["grids"] = grids
-    return regroup(method, encode_classes(counts, trees, goal.requirements, **asked), seed=seed)
-
-
-def _released_counts(found: Regrouping, counts: ClassCounts) -> ClassCounts:
-    """Return the counts that the release will have."""
-    kept = found.kept()
-    taken = counts.taken(~found.recoding.is_suppressed[found.encoded.class_of])
-    labels = found.labels(kept)
-    return taken.labelled(labels)

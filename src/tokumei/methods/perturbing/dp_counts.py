@@ -23,8 +23,9 @@ from tokumei.core.seeds import generator
 from tokumei.core.text import Text
 from tokumei.data.files.disk import check_is_file
 from tokumei.methods.local.task import Floats, Ints
-from tokumei.methods.perturbing.marginals import LabeledClasses
+from tokumei.methods.perturbing.marginals import MISSING, ROWS, LabeledClasses
 from tokumei.methods.perturbing.perturbation import Original, Perturbed
+from tokumei.methods.synthetic.account import Spending, spend
 
 # Sums of the same numbers in another order differ by less.
 ROUNDING = 1e-12
@@ -156,7 +157,6 @@ def noisy_counts(counts: Ints, epsilon: float, sensitivity: int, noise: Noise, r
 MOST_CELLS = 5_000_000
 # With less the noise is larger than the whole numbers that a float can tell apart, and its last digits tell the count.
 LEAST_EPSILON = 1e-9
-MISSING, ROWS = "(missing)", "rows"
 
 
 @dataclass(frozen=True)
@@ -168,9 +168,10 @@ class DpCounts:
     data would tell of it, so levels are yours to name, and columns without a hierarchy are refused. With several tables
     the budget is shared equally. What was spent is kept in the recipe, in a chain of entries that a digest seals; name
     it as `earlier` the next time, all of them where releases went on side by side, and more than the budget is refused.
-    Geometric noise is the default: Laplace noise of floating point numbers can give digits away (Mironov 2012). Every
-    release draws its noise anew, and the seed is not kept: two releases with the same noise differ by what changed in
-    the data. A seed is taken only for a release that is to be reproducible, and then nothing is promised.
+    Or a file keeps it for all methods that spend (`budget`; see the account of `mst`). Geometric noise is the default:
+    Laplace noise of floating point numbers can give digits away (Mironov 2012). Every release draws its noise anew, and
+    the seed is not kept: two releases with the same noise differ by what changed in the data. A seed is taken only for
+    a release that is to be reproducible, and then nothing is promised.
 
     Example: five people, sex with the leaves f and m, ε = ln 3: noise z has chance 1/2 · 3^−|z|.
 
@@ -190,7 +191,13 @@ class DpCounts:
         default="add-or-remove", metadata={"help": "What one person may do: be there or not, or be another."}
     )
     is_clamped: bool = field(default=True, metadata={"help": "Write counts below 0 as 0."})
-    budget: float | None = field(default=None, metadata={"help": "The ε that all releases of the table may spend."})
+    budget: float | str | None = field(
+        default=None,
+        metadata={
+            "help": "The ε that all releases may spend, or a file that keeps what they have spent.",
+            "is_file": True,
+        },
+    )
     earlier: tuple[str, ...] = field(
         default=(), metadata={"help": "Recipes of the releases before, to add what they spent."}
     )
@@ -203,14 +210,17 @@ class DpCounts:
             object.__setattr__(self, "earlier", (self.earlier,))
         if not 0 < self.epsilon < math.inf:
             raise InputError.of("a number above 0", option="epsilon", value=self.epsilon)
-        if self.budget is not None and not 0 < self.budget < math.inf:
+        if isinstance(self.budget, str) and self.earlier:
+            raise InputError.of("one of both: a file of what was spent, or earlier recipes", option="earlier")
+        if isinstance(self.budget, (int, float)) and not 0 < self.budget < math.inf:
             raise InputError.of("a number above 0", option="budget", value=self.budget)
         if self.ways < 0:
             raise InputError.of("0 or a number of columns", option="ways", value=self.ways)
 
     def perturb(self, original: Original, *, seed: int) -> Perturbed:
         """Count, add noise, and give one line for every cell there could be."""
-        ledger = Ledger.read(self.earlier).spend(self.epsilon, self.budget)
+        limit = None if isinstance(self.budget, str) else self.budget
+        ledger = Ledger.read(self.earlier).spend(self.epsilon, limit)
         columns = list(original.quasi_identifiers)
         for column in columns:
             if column == ROWS:
@@ -225,6 +235,9 @@ class DpCounts:
         if each < LEAST_EPSILON:
             expected = f"at least {LEAST_EPSILON:g} for each of {len(tables):,} tables"
             raise InputError.of(expected, option="epsilon", value=self.epsilon)
+        account: dict[str, Any] = {}
+        if isinstance(self.budget, str):
+            account = spend(self.budget, Spending.pure(self.epsilon, "dp-counts"), original.frame).facts()
         parts = [self._table(classes, columns, levels, indices, each, random) for indices in tables]
         facts = {
             "levels": dict(zip(columns, levels, strict=True)),
@@ -232,6 +245,7 @@ class DpCounts:
             "spent": ledger.spent,
             "budget": ledger.budget,
             "chain": [one.as_dict() for one in ledger.entries.values()],
+            **account,
         }
         promise = Score("epsilon", ledger.spent, best=0, worst=math.inf, inputs={"this_release": self.epsilon})
         frame = pl.concat(parts, how="diagonal").select(*columns, ROWS)

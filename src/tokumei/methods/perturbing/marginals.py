@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from tokumei.core.errors import CannotAnonymize, InputError
@@ -27,6 +26,10 @@ from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.methods.local.encoding import encode_rows, flat_hierarchy
 from tokumei.methods.local.task import Codes, Ints, LocalAttribute
 from tokumei.methods.perturbing.perturbation import Original, Perturbed
+
+# The columns of the tables beside that of counts; and a missing value where an empty cell says something else.
+LONG = ("column", "label", "other_column", "other_label")
+ROWS, MISSING = "rows", "(missing)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +76,6 @@ class LabeledClasses:
 
 def _tree(name: str, hierarchies: Mapping[str, Hierarchy], values: pl.Series) -> Hierarchy:
     return (hierarchies.get(name) or flat_hierarchy(name, values)).with_top()
-
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,8 +217,9 @@ class Marginals:
 
     Every count is 0 or at least k. Each column stands at its finest level for which that is so; the two-way tables are
     the most telling ones that form a tree. Then no class of fewer than k people follows from all tables together, and
-    rows drawn from them tell nothing more. The number of rows is published, and which levels were safe. After Kifer and
-    Gehrke (2006), with the bounds of Dobra and Fienberg (2000).
+    rows drawn from them tell nothing more. Beside tables that are out already (`beside`) that need not be so: all are
+    attacked together, and refused if they prove a group of fewer than k. The number of rows is published, and which
+    levels were safe. After Kifer and Gehrke (2006), with the bounds of Dobra and Fienberg (2000).
 
     Example: eight people, k = 2.
 
@@ -241,11 +242,22 @@ class Marginals:
     publish: Literal["tables", "rows"] = field(
         default="tables", metadata={"help": "The counts themselves, or rows drawn from them: tables or rows."}
     )
+    beside: tuple[str, ...] = field(
+        default=(),
+        metadata={"help": "Count tables of the same people that are out already, as a.csv,b.csv; all are checked."},
+    )
+    anyway: bool = field(
+        default=False, metadata={"help": "Publish tables that prove a group under k beside others; the recipe says so."}
+    )
 
     # It releases no rows of people, so that a k that is asked of a release can only mean its own.
     has_own_k: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        if isinstance(self.beside, str):
+            object.__setattr__(self, "beside", (self.beside,))
+        if self.beside and self.publish != "tables":
+            raise InputError.of("tables: rows that are drawn are no counts", option="publish", value=self.publish)
         if self.k < 1:
             raise InputError.of("at least 1", option="k", value=self.k)
 
@@ -305,6 +317,27 @@ def _cells(
             "label": label,
             "other_column": pl.Series([other] * len(counts), dtype=pl.String),
             "other_label": pl.Series([None] * len(counts), dtype=pl.String) if other_label is None else other_label,
-            "rows": counts,
+            ROWS: counts,
         }
     )
+
+
+def counts_by_column(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Return a count table with a column for each attribute; one as `marginals` writes it has them in its cells.
+
+    | column | label | other_column | other_label | rows |      | sex | age | rows |
+    |--------|-------|--------------|-------------|------|  →   |-----|-----|------|
+    | sex    | f     |              |             | 4    |      | f   |     | 4    |
+    | sex    | f     | age          | 20s         | 3    |      | f   | 20s | 3    |
+    """
+    if not set(LONG) <= set(frame.columns) or set(columns) & set(LONG):
+        return frame
+
+    def label(name: str) -> pl.Expr:
+        own = pl.when(pl.col("column") == name).then(pl.col("label").fill_null(MISSING))
+        return own.when(pl.col("other_column") == name).then(pl.col("other_label").fill_null(MISSING)).alias(name)
+
+    texts = frame.with_columns(pl.col(LONG).cast(pl.String))
+    # A line of a column that nobody asked for is of no group of people that the others tell.
+    asked = texts.filter(pl.all_horizontal(pl.col("column", "other_column").is_in(list(columns)).fill_null(True)))
+    return asked.with_columns(label(name) for name in columns).drop(LONG)

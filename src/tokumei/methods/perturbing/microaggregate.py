@@ -256,7 +256,7 @@ class Microaggregate(RowByRow):
         k, columns = self._asked(original)
         centers = _Centers(self, original, columns, k)
 
-        def promises(released: Any) -> dict[str, Score]:
+        def promises(released: object) -> dict[str, Score]:
             centers.check_all_came()
             _check_k(released, original)
             known = [*self.within, *columns]
@@ -430,7 +430,7 @@ def _classes(columns: Sequence[pl.Series], is_missing: npt.NDArray[np.bool_]) ->
         yield rows.to_numpy().astype(np.int64)
 
 
-def _check_k(released: Any, original: Original) -> None:
+def _check_k(released: object, original: Original) -> None:
     """Raise what to do if the k asked for does not hold over the columns that were not averaged."""
     if original.k is None:
         return

@@ -48,6 +48,8 @@ class Original:
     sensitive: tuple[str, ...] = ()
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     requirements: Sequence[Requirement] = ()
+    # Whose each row is, where people have several and a column tells.
+    whose: pl.Series | None = None
     # Named in messages, in place of a line: counts do not tell where a value stands.
     file: str | None = None
 
@@ -150,12 +152,14 @@ class Perturbed:
     """A release before it is checked: its rows, which original row each was, and what the method can prove of it.
 
     `rows` is None where a release has no rows of people, such as a table of counts. `facts` go into the recipe.
+    `held_out` are the rows that a model of the others never saw: the control of attacks on the release.
     """
 
     frame: pl.DataFrame
     rows: pl.Series | None
     promises: Mapping[str, Score] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+    held_out: pl.Series | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -269,7 +269,7 @@ class CountedTable:
     def write(self, file: Path) -> None:
         """Write the table, fewest classes first."""
         nodes = sorted(self.ks, key=lambda node: (self.lattice.class_count(node), node))
-        rows: list[dict[str, Any]] = [
+        rows: list[dict[str, object]] = [
             {"levels": self.lattice.levels(node), "classes": self.lattice.class_count(node), "k": self.ks[node]}
             for node in nodes
         ]

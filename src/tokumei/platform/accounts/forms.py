@@ -36,7 +36,7 @@ class DisplayNameField(forms.CharField):
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=DISPLAY_NAME_LENGTH, strip=True, **options)
 
-    def clean(self, value: Any) -> str:
+    def clean(self, value: object) -> str:
         """Tidy the name, or say what is wrong with it."""
         cleaned = super().clean(value)
         return clean_display_name(cleaned) if cleaned else ""
@@ -49,7 +49,7 @@ class NewPasswordForm(forms.Form):
     password_again = password_field(_("New password again"), "new-password")
     user: User
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Hold the two against each other, and the password against the rules."""
         cleaned = super().clean() or self.cleaned_data
         password = cleaned.get("password")
@@ -95,7 +95,7 @@ class SignUpForm(NewPasswordForm):
             raise ValidationError(_("This user name is taken."))
         return name
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Hold the password against the other fields too."""
         given = self.cleaned_data
         self.user = User(**{name: given.get(name, "") for name in ("username", "display_name", "email")})
@@ -117,7 +117,7 @@ class LogInForm(forms.Form):
         self.request = request
         self.user: User | None = None
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Hold name and password against the database; what is wrong is not told."""
         cleaned = super().clean() or self.cleaned_data
         if {"username", "password"} <= cleaned.keys():
@@ -223,7 +223,7 @@ class ProfileForm(forms.Form):
         super().__init__(given, initial=known)
         self.user = user
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Refuse a new address without the password."""
         cleaned = super().clean() or self.cleaned_data
         address = normal_email(cleaned.get("email", ""))

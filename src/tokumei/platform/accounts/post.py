@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def send(asked: Mapping[str, Any]) -> dict[str, Any]:
+def send(asked: Mapping[str, Any]) -> dict[str, object]:
     """Send a letter."""
     from django.conf import settings
 

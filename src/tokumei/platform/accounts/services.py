@@ -104,7 +104,7 @@ Writer = Callable[[User, Mapping[str, Any]], tuple[str, str]]
 WRITERS: dict[str, Writer] = {"reset": _reset, "verify": _verification, "test": _test}
 
 
-def _mail_settings() -> dict[str, Any]:
+def _mail_settings() -> dict[str, object]:
     names = [name for name in dir(settings) if name.startswith("EMAIL_")]
     return {name: getattr(settings, name) for name in names} | {"DEFAULT_CHARSET": "utf-8", "USE_TZ": True}
 

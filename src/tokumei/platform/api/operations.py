@@ -41,7 +41,7 @@ from tokumei.platform.teams.services import teams_of
 router = Router()
 
 # The names of the parts are those of the edition's files, such as AT; one zip may have any name.
-FILES_AS_BODY: dict[str, Any] = {
+FILES_AS_BODY: dict[str, object] = {
     "requestBody": {
         "required": True,
         "description": "A part for each file of the edition, named as the edition names it, or one zip of all files.",
@@ -52,7 +52,7 @@ FILES_AS_BODY: dict[str, Any] = {
         },
     }
 }
-SENDS_A_FILE: dict[str, Any] = {
+SENDS_A_FILE: dict[str, object] = {
     "responses": {
         200: {
             "description": "The file.",
@@ -141,7 +141,7 @@ def scoreboard(request: ApiRequest, slug: schemas.Slug) -> schemas.ScoreboardOut
 
 @router.get("/contests/{slug}/files", auth=READ, tags=CONTEST_TAGS, response={200: list[schemas.FileOut]})
 def files(request: ApiRequest, slug: schemas.Slug) -> list[schemas.FileOut]:
-    """List the files that the user may have now: data, knowledge, releases."""
+    """List the files that the user may have now: data, those of the own team alone, knowledge, releases."""
     found = downloads(find_contest(request.auth.user, slug), request.auth.user)
     return [give_file(one) for one in found]
 
@@ -377,7 +377,7 @@ def _organized(user: User, slug: str) -> Contest:
     return contest
 
 
-def _read_options(edition: str, texts: dict[str, str]) -> dict[str, Any]:
+def _read_options(edition: str, texts: dict[str, str]) -> dict[str, object]:
     """Read options by their types, as the commands do; lists stay lists through JSON."""
     if not edition:
         if texts:

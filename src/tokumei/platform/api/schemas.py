@@ -18,7 +18,7 @@ FileName = Annotated[str, StringConstraints(pattern=r"^[^/\\\x00-\x1f\x7f]{1,100
 # No control characters: databases refuse NUL, and terminals obey others; nothing either that turns the text around it.
 Line = Annotated[str, StringConstraints(pattern=rf"^[^\x00-\x1f\x7f{UNSEEN}]*$", max_length=254)]
 Text = Annotated[str, StringConstraints(pattern=rf"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f{UNSEEN}]*$")]
-FileKind = Literal["data", "knowledge", "release"]
+FileKind = Literal["data", "own", "knowledge", "release"]
 
 
 def _plausible(moment: datetime) -> datetime:
@@ -178,6 +178,7 @@ class Rules(Schema):
     title: str
     summary: str
     data_files: list[FileRoleOut]
+    own_files: list[FileRoleOut]
     release_files: list[FileRoleOut]
     published_files: list[FileRoleOut]
     guess_files: list[FileRoleOut]

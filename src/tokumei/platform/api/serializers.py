@@ -54,6 +54,7 @@ def give_rules(terms: ContestTerms) -> schemas.Rules:
         title=said_by(terms, "title"),
         summary=said_by(terms, "summary"),
         data_files=_roles(terms.data_files),
+        own_files=_roles(terms.own_files),
         release_files=_roles(terms.release_files),
         published_files=_roles(terms.published_files),
         guess_files=_roles(terms.guess_files),
@@ -137,7 +138,7 @@ def give_scoreboard(contest: Contest, viewer: User) -> schemas.ScoreboardOut:
     )
 
 
-def finite(value: Any) -> Any:
+def finite(value: object) -> Any:
     """Replace infinities and NaN, which JSON does not know."""
     if isinstance(value, Mapping):
         return {str(name): finite(part) for name, part in value.items()}

@@ -80,7 +80,7 @@ def revoke(request: UserRequest, token: int) -> HttpResponse:
 def guide(request: HttpRequest) -> HttpResponse:
     """List the operations of the API, as their description has them."""
     schema: dict[str, Any] = api.get_openapi_schema()
-    groups: dict[str, list[dict[str, Any]]] = {}
+    groups: dict[str, list[dict[str, object]]] = {}
     for address, methods in schema["paths"].items():
         for method in METHODS:
             if method in methods:

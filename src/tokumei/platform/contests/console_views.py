@@ -39,7 +39,7 @@ MOVES = {
 def organize_page(request: UserRequest, contest: Contest, **forms_given: forms.Form) -> HttpResponse:
     """Show the first page of the console, with forms as they were filled in where one of them is wrong."""
 
-    def initial(*names: str) -> dict[str, Any]:
+    def initial(*names: str) -> dict[str, object]:
         return {name: getattr(contest, name) for name in names}
 
     given = {

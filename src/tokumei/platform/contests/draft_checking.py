@@ -40,7 +40,7 @@ SAMPLE_TEAM, SAMPLE_ATTACKER = "sample", "attacker"
 def look(asked: Asked) -> dict[str, Any]:
     """Look at the data: how the file is to be read, its columns, first rows and size, and all that is wrong with it."""
     path, reading = Path(asked["source"]), Reading.of(asked["reading"])
-    found: dict[str, Any] = {"encoding": "", "sheet": "", "sheets": []}
+    found: dict[str, object] = {"encoding": "", "sheet": "", "sheets": []}
     try:
         reading = _recognized(path, reading, found)
         frame = read_frame(path, replace(reading, columns={}, date_format=None, format=None))
@@ -94,7 +94,7 @@ def _sheets(path: Path) -> list[str]:
         raise InputError.of(Text("an Excel workbook (.xlsx) with a table ({why})", why=reason), file=path) from None
 
 
-def _columns(frame: pl.DataFrame, kind: str, name: str) -> dict[str, Any]:
+def _columns(frame: pl.DataFrame, kind: str, name: str) -> dict[str, object]:
     """Return the columns with their types, and the contest settings that name them."""
     columns, _ = inspect_columns(frame)
     facts = {column: one.as_dict() for column, one in columns.items()}
@@ -111,7 +111,7 @@ def _columns(frame: pl.DataFrame, kind: str, name: str) -> dict[str, Any]:
     return {"rows": frame.height, "columns": shown, "first_rows": first_rows(frame), "own_toml": own}
 
 
-def try_out(asked: Asked) -> dict[str, Any]:
+def try_out(asked: Asked) -> dict[str, object]:
     """Prepare the contest and play it once: a built-in release, a built-in attack at each level, and the ranking."""
     with tempfile.TemporaryDirectory() as place, refusing():
         folder, source = Path(place), asked["source"]
@@ -131,7 +131,7 @@ def _files(contest: Contest) -> list[dict[str, Any]]:
     return listed
 
 
-def _played(contest: Contest) -> dict[str, Any]:
+def _played(contest: Contest) -> dict[str, object]:
     edition = contest.edition
     anonymizer, attack = edition.anonymizers()[0], edition.attacks()[0]
     with played_release(contest, anonymizer, SAMPLE_TEAM) as release:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from tokumei.platform.jobs.process import little_environment, lower_priority
 
@@ -42,7 +42,7 @@ class Drawer:
         """The number of the process; 0 where none runs."""
         return 0 if self._process is None else self._process.pid
 
-    def draw(self, figure: str, rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> str:
+    def draw(self, figure: str, rows: Sequence[Mapping[str, object]], titles: Mapping[str, str]) -> str:
         """Draw a figure of `tokumei.reports.figures`, by its name, and give it as SVG."""
         asked = json.dumps([figure, rows, titles]).encode() + b"\n"
         for _attempt in range(MOST_ATTEMPTS):
@@ -110,7 +110,7 @@ def _is_heard(pipe: IO[bytes], seconds: float) -> bool:
         return bool(selector.select(seconds))
 
 
-def _frame(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+def _frame(rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
     """Make a frame of rows in which times are written as text and a score may be missing everywhere."""
     import polars as pl
 

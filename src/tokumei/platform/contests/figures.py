@@ -213,7 +213,7 @@ def draw(name: str, contest: Contest, viewer: User | None) -> str | None:
     return kept.read_text("utf-8")
 
 
-def _digest(value: Any) -> str:
+def _digest(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 

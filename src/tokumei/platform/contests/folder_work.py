@@ -98,7 +98,7 @@ def _sheet_as_csv(path: Path, write: Callable[[Any], str]) -> tuple[str, str]:
     return sheet, "".join(f"{line}\n" for line in lines)
 
 
-def _iso_cell(value: Any) -> str:
+def _iso_cell(value: object) -> str:
     """Write a cell with dates as 2011-01-05 and times with seconds."""
     if isinstance(value, datetime) and value.time() == time():
         value = value.date()
@@ -107,7 +107,7 @@ def _iso_cell(value: Any) -> str:
     return value.isoformat() if isinstance(value, date | time) else _cell(value)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     """Write a cell as the contests write theirs: dates as 2011/1/5, whole numbers without a point."""
     if value is None:
         return ""
@@ -134,7 +134,7 @@ def score(asked: Asked) -> dict[str, Any]:
     """Check and score a release; the score is bound to its files."""
     contest = open_contest(asked["folder"])
     season = contest.season()
-    data = OpenFiles(contest.data_files(season))
+    data = OpenFiles(contest.all_data_of(season, asked["team"]))
     release = files_in(Path(asked["given"]), contest.terms.release_files)
     with step("check"), _refusing():
         contest.edition.check(data, release)
@@ -147,7 +147,7 @@ def check(asked: Asked) -> dict[str, Any]:
     """Check files as if they were handed in, by what everybody knows alone: no knowledge and no truth is opened."""
     contest = open_contest(asked["folder"])
     season = contest.season()
-    terms, data = contest.terms, OpenFiles(contest.data_files(season))
+    terms, data = contest.terms, OpenFiles(contest.all_data_of(season, asked["team"]))
     given, is_release = Path(asked["given"]), asked["target"] is None
     with step("check"), _refusing():
         convert(given, terms.release_files if is_release else terms.guess_files, data)
@@ -164,7 +164,8 @@ def judge(asked: Asked) -> dict[str, Any]:
     contest = open_contest(asked["folder"])
     season = contest.season()
     target = asked["target"]
-    data, published = OpenFiles(contest.data_files(season)), contest.published_files(season, target)
+    data = OpenFiles(contest.all_data_of(season, asked["team"]))
+    published = contest.published_files(season, target)
     guess = files_in(Path(asked["given"]), contest.terms.guess_files)
     with step("check"), _refusing():
         contest.edition.check_guess(data, published, guess)
@@ -192,7 +193,7 @@ def prepare(asked: Asked) -> dict[str, Any]:
         return {"head": _head(contest)}
 
 
-def publish(asked: Asked) -> dict[str, Any]:
+def publish(asked: Asked) -> dict[str, object]:
     """Enter each team's counting release with its score in the folder and publish them."""
     contest = open_contest(asked["folder"])
     roles, planned = contest.terms.release_files, {one["team"]: one for one in asked["releases"]}
@@ -236,7 +237,7 @@ def close(asked: Asked) -> dict[str, Any]:
         return told | {"disqualified": asked["disqualified"]}
 
 
-def amend(asked: Asked) -> dict[str, Any]:
+def amend(asked: Asked) -> dict[str, object]:
     """Record disqualifications in the log of a closed contest, and rank it again."""
     contest = open_contest(asked["folder"])
     with alone(contest.folder):
@@ -309,7 +310,7 @@ def _is_same(contest: Contest, roles: Sequence[FileRole], known: Mapping[str, st
     return sorted(known.values()) == sorted(contest.key.digest(path) for path in given.values())
 
 
-def _differing(planned: Mapping[str, Asked], found: Mapping[str, Any]) -> list[str]:
+def _differing(planned: Mapping[str, Asked], found: Mapping[str, object]) -> list[str]:
     """Name what the folder and the server do not agree on."""
     scores = {name: one["score"] for name, one in planned.items()}
     return sorted(name for name in {*scores, *found} if scores.get(name) != found.get(name))
@@ -333,7 +334,7 @@ def alone(folder: Path) -> Iterator[None]:
         yield
 
 
-def kit(asked: Asked) -> dict[str, Any]:
+def kit(asked: Asked) -> dict[str, object]:
     """Pack what a team needs, as far as it is public, with a sample round."""
     out = Path(asked["out"])
     out.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -344,7 +345,7 @@ def kit(asked: Asked) -> dict[str, Any]:
     return {}
 
 
-def export(asked: Asked) -> dict[str, Any]:
+def export(asked: Asked) -> dict[str, object]:
     """Pack the folder of a closed contest, whose secrets are none any more: without them nobody could replay it."""
     folder, out = Path(asked["folder"]), Path(asked["out"])
     out.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

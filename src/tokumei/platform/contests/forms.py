@@ -38,7 +38,7 @@ class ScheduleForm(forms.Form):
     attacks_open_at = MomentField(label=_("Attacks begin"), help_text=_("Then releases are published, shuffled."))
     closes_at = MomentField(label=_("Closes"))
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Refuse phases in the wrong order."""
         given = self.cleaned_data
         moments = [given.get(name) for name in ("opens_at", "attacks_open_at", "closes_at")]

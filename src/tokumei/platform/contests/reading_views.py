@@ -161,7 +161,7 @@ def data(request: HttpRequest, contest: Contest) -> HttpResponse:
     found = downloads(contest, request.user if request.user.is_authenticated else None)
     kinds = {
         kind: [(one, glance_at(one.path)) for one in found if one.kind == kind]
-        for kind in ("data", "knowledge", "release")
+        for kind in ("data", "own", "knowledge", "release")
     }
     names = dict(contest.participations.values_list("team__slug", "team__display_name"))
     shown = frame(request, contest) | {"kinds": kinds, "names": names, "has_kit": has_kit(contest)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -232,7 +231,7 @@ def submitted(request: UserRequest, submission: Submission, name: str) -> FileRe
     return FileResponse(path.open("rb"), as_attachment=True, filename=f"{submission.key}-{name}")
 
 
-def _result(request: UserRequest, submission: Submission) -> dict[str, Any]:
+def _result(request: UserRequest, submission: Submission) -> dict[str, object]:
     shown = showing.show(submission, request.user)
     terms = terms_of(submission.contest)
     details = (shown.score or {}).get("details") or {}

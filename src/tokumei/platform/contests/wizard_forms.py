@@ -85,7 +85,7 @@ class DataForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)  # noqa: S101 - narrows the type.
         field.choices = [("", _("The first one")), *((one, one) for one in sheets)]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Read how the file is read, by the names that the command line has."""
         given = super().clean() or {}
         if given.get("origin") == FILE and not self.has_file:
@@ -115,10 +115,10 @@ class OptionsForm(forms.Form):
                 widget=forms.TextInput(attrs={"placeholder": _written(one.default), "spellcheck": "false"}),
             )
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Read the options by their types, as the command line does, and see that the edition takes them."""
         given = super().clean() or {}
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         for one in self.known:
             text = str(given.get(OPTION + one.name) or "").strip()
             try:
@@ -164,7 +164,7 @@ class OwnRulesForm(forms.Form):
             raise ValidationError(_("The contest needs a title."))
         return text
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Return the settings in the form that makes a contest."""
         given = super().clean() or {}
         return {"edition": "", "options": {}, "own_toml": given.get("own_toml", "")}
@@ -253,12 +253,12 @@ def make_form(step: str, answers: Answers, *, look: Mapping[str, Any], typed: An
 
 def _given(
     answers: Answers,
-    typed: Any,
+    typed: object,
     telling: tuple[str, ...],
-    begins: Mapping[str, Any] | None = None,
+    begins: Mapping[str, object] | None = None,
     *,
     always: bool = False,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the initial values of a form.
 
     telling: fields that are among the answers once the step was.
@@ -274,7 +274,7 @@ def _given(
 def kept(form: forms.Form) -> dict[str, Any]:
     """Return what was typed into a form, valid or not; moments carry their zone."""
     form.is_valid()
-    typed: dict[str, Any] = {}
+    typed: dict[str, object] = {}
     for name, field in form.fields.items():
         if isinstance(field, forms.FileField):
             continue
@@ -286,7 +286,7 @@ def kept(form: forms.Form) -> dict[str, Any]:
     return typed
 
 
-def restored(answers: Answers) -> dict[str, Any]:
+def restored(answers: Answers) -> dict[str, object]:
     """Return saved answers as a form reads them: moments in the reader's zone."""
     found = dict(answers)
     for name in ("opens_at", "attacks_open_at", "closes_at"):
@@ -297,11 +297,11 @@ def restored(answers: Answers) -> dict[str, Any]:
     return found
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     if value is None:
         return ""
     return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
-def _tuple(value: Any) -> Any:
+def _tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value

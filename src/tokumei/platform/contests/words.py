@@ -106,7 +106,7 @@ class FaultLine:
     rule_says: str = ""
 
 
-def fault_lines(faults: Sequence[Mapping[str, Any]], terms: ContestTerms | None) -> list[FaultLine]:
+def fault_lines(faults: Sequence[Mapping[str, object]], terms: ContestTerms | None) -> list[FaultLine]:
     """Describe each fault, with the words of the rule it breaks where the check names it."""
     rules = {rule.name: rule for rule in (*terms.release_rules, *terms.guess_rules)} if terms else {}
     is_japanese = (get_language() or "").startswith("ja")
@@ -183,7 +183,7 @@ def meanings_of(terms: ContestTerms) -> dict[str, str]:
     return {measure.name: said_by(measure, "says") for measure in terms.measures}
 
 
-def score_tables(details: Mapping[str, Any], terms: ContestTerms) -> list[ScoreTable]:
+def score_tables(details: Mapping[str, object], terms: ContestTerms) -> list[ScoreTable]:
     """Lay out the details of any edition's score: a table for each part, single numbers in one of their own."""
     meanings = meanings_of(terms)
     alone = ScoreTable("")
@@ -237,7 +237,7 @@ def _column(path: Sequence[str], terms: ContestTerms) -> str:
     return " ".join(f"{part} %" if part.isdigit() else name_in_words(part, terms) for part in path)
 
 
-def _flat(value: Any) -> dict[tuple[str, ...], Any]:
+def _flat(value: object) -> dict[tuple[str, ...], Any]:
     """Flatten the numbers below one name by the path of their names."""
     if not isinstance(value, Mapping):
         return {(): value}
@@ -317,7 +317,7 @@ def in_words(action: OrganizerAction) -> ActionLine:
     return ActionLine(action, str(ACTIONS.get(action.what, action.what)), details)
 
 
-def _is_change(value: Any) -> bool:
+def _is_change(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and not isinstance(value[0], (list, dict))
 
 
@@ -325,7 +325,7 @@ def _changed(value: list[Any]) -> str:
     return f"{_value(value[0])} → {_value(value[1])}"
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, dict):
@@ -363,7 +363,7 @@ def called(name: str | None, terms: ContestTerms | None = None) -> str:
 
 
 @register.filter
-def number(value: Any) -> str:
+def number(value: object) -> str:
     """Write a score: numbers without trailing zeros, several with commas, nothing as a dash."""
     if value is None:
         return "–"
@@ -378,12 +378,12 @@ def number(value: Any) -> str:
 
 
 @register.filter
-def lookup(mapping: Mapping[Any, Any], key: Any) -> Any:
+def lookup(mapping: Mapping[Any, object], key: object) -> object:
     """Look a name up; one that is not there stands for itself."""
     return mapping.get(key, key)
 
 
 @register.filter
-def lookup_or_none(mapping: Mapping[Any, Any], key: Any) -> Any:
+def lookup_or_none(mapping: Mapping[Any, object], key: object) -> object:
     """Look a name up; one that is not there is nothing."""
     return mapping.get(key)

@@ -41,7 +41,7 @@ from tokumei.hierarchies.lattice import Lattice
 from tokumei.platform.jobs.child import refusing
 
 
-def try_offer(asked: Mapping[str, Any]) -> dict[str, Any]:
+def try_offer(asked: Mapping[str, Any]) -> dict[str, object]:
     """Read an offer and its first release."""
     with suppress(TokumeiError):
         offer = offer_of(parse_signed(asked["offer"], KIND, OFFER_VERSION))
@@ -50,7 +50,7 @@ def try_offer(asked: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def try_log(asked: Mapping[str, Any]) -> dict[str, Any]:
+def try_log(asked: Mapping[str, Any]) -> dict[str, object]:
     """Verify a public desk."""
     with suppress(TokumeiError):
         verify_public(Path(asked["folder"]))
@@ -104,7 +104,7 @@ class Wish:
         )
 
 
-def make(asked: Asked) -> dict[str, Any]:
+def make(asked: Asked) -> dict[str, object]:
     """Make the offer of a hosted table and its desk; one that is there already was made by an earlier attempt."""
     incoming, folder = Path(asked["incoming"]), Path(asked["folder"])
     with _alone(incoming):
@@ -251,7 +251,7 @@ def _remarks(offer: Offer, asked: Asked, release: str) -> list[str]:
     return tampering(offer, offer.lattice.node(asked["levels"]), classes)
 
 
-def facts_of(desk: DeskFolder) -> dict[str, Any]:
+def facts_of(desk: DeskFolder) -> dict[str, object]:
     """Return what the platform remembers of a desk as it stands."""
     offer, signed = desk.offer()
     lines = desk.public_log.read(signed.key)

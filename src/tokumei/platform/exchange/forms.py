@@ -29,7 +29,7 @@ class PlainTextField(forms.CharField):
         options.setdefault("max_length", TEXT_LENGTH)
         super().__init__(widget=forms.Textarea(attrs={"rows": 3}), **options)
 
-    def clean(self, value: Any) -> str:
+    def clean(self, value: object) -> str:
         """Refuse characters that cannot be seen."""
         text = str(super().clean(value) or "")
         check_text(text)
@@ -46,7 +46,7 @@ class ManyFilesField(forms.FileField):
 
     widget = Input
 
-    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+    def clean(self, data: object, initial: object = None) -> list[object]:
         """Clean each."""
         given = data if isinstance(data, (list, tuple)) else [data]
         return [super(ManyFilesField, self).clean(each, initial) for each in given]
@@ -104,7 +104,7 @@ class JoinForm(forms.Form):
         if isinstance(field, forms.ChoiceField):
             field.choices = [(name, name) for name in offer.lattice.attributes]
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Want one of the two."""
         cleaned = super().clean() or self.cleaned_data
         if not cleaned.get("values") and not cleaned.get("file"):
@@ -248,7 +248,7 @@ class HostForm(NewOfferForm):
             levels[name.strip()] = int(level)
         return levels
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Those who agree are members of the offer's own team, and enough of them."""
         cleaned = super().clean() or self.cleaned_data
         chosen = cleaned.get("approvers") or []

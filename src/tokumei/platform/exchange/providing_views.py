@@ -72,7 +72,7 @@ def publish(request: UserRequest) -> HttpResponse:
 @access("user", methods="GET POST")
 def host(request: UserRequest) -> HttpResponse:
     """Have the platform host a table and make the offer."""
-    files: Any = request.FILES if uploads_of(request) else None
+    files: object = request.FILES if uploads_of(request) else None
     handed = handed_over(request)
     begun = None if handed is None else handed.for_offer()
     form = HostForm(request.POST or None, files, user=request.user, initial=begun, is_handed_over=handed is not None)
@@ -140,7 +140,7 @@ def desk_document(request: UserRequest, published: PublishedOffer, key: LevelReq
 @access("member", of=find)
 def learning(request: UserRequest, published: PublishedOffer) -> HttpResponse:
     """Show how the formula did on what was counted; for a table that is not here, how to see that at home."""
-    shown: dict[str, Any] = {"learning": None, "figures": []}
+    shown: dict[str, object] = {"learning": None, "figures": []}
     if published.is_hosted and published.is_published:
         found = lessons.learn(published)
         offer, _signed = offers.document_of(published)
@@ -208,7 +208,7 @@ def remove(request: UserRequest, published: PublishedOffer) -> HttpResponse:
 
 
 def _desk_page(request: UserRequest, published: PublishedOffer, form: TrustForm | None = None) -> HttpResponse:
-    shown: dict[str, Any] = frame(request, published)
+    shown: dict[str, object] = frame(request, published)
     if published.is_published:
         offer, _signed = offers.document_of(published)
         waiting = published.requests.filter(state__in=OPEN_STATES).select_related("user").order_by("sent")
@@ -237,12 +237,12 @@ def _desk_page(request: UserRequest, published: PublishedOffer, form: TrustForm 
     return render(request, "exchange/desk.html", shown, status=400 if form is not None and form.errors else 200)
 
 
-def _counted_in_words(offer: Offer, counted: Any) -> dict[str, Any]:
+def _counted_in_words(offer: Offer, counted: Any) -> dict[str, object]:
     told = trying.levels_in_words(offer, offer.lattice.levels(counted.node))
     return {"told": told, "class_count": counted.class_count, "k": counted.k, "low": counted.low}
 
 
-def _in_words(offer: Offer, asked: LevelRequest) -> dict[str, Any]:
+def _in_words(offer: Offer, asked: LevelRequest) -> dict[str, object]:
     """Describe a request in labels, with its largest risk and how much it reveals."""
     k = offer.criterion(asked.criterion).k
     node = offer.lattice.node(asked.levels)
@@ -264,7 +264,7 @@ def _vote_rights(asked: LevelRequest, request: UserRequest) -> dict[str, bool]:
     }
 
 
-def _trust_form(published: PublishedOffer, given: Any = None) -> TrustForm:
+def _trust_form(published: PublishedOffer, given: object = None) -> TrustForm:
     if not published.is_published:
         return TrustForm(given, criteria=[])
     offer, _signed = offers.document_of(published)

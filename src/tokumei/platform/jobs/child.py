@@ -61,7 +61,7 @@ class Teller:
         self._out = out
         self._last = 0.0
 
-    def tell(self, shape: Mapping[str, Any]) -> None:
+    def tell(self, shape: Mapping[str, object]) -> None:
         """Write one line."""
         self._out.write(json.dumps(shape, ensure_ascii=False, allow_nan=False) + "\n")
         self._out.flush()
@@ -122,7 +122,7 @@ def limit(limits: Mapping[str, int]) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
 
 
-def call(function: str, asked: Mapping[str, Any]) -> Any:
+def call(function: str, asked: Mapping[str, object]) -> Any:
     """Call what the kind of work names; the name comes from the code, never from a row."""
     module, _, name = function.partition(":")
     return getattr(import_module(module), name)(asked)
@@ -134,7 +134,7 @@ def failure_of(error: BaseException) -> str:
     return kind or type(error).__name__
 
 
-def faults_of(error: TokumeiError) -> dict[str, Any]:
+def faults_of(error: TokumeiError) -> dict[str, object]:
     """Return what is reported of a broken rule."""
     if not isinstance(error, InputError):
         return {"faults": [], "n_faults": 0, "said": to_json(_storable(error.text)), "groups": []}
@@ -162,7 +162,7 @@ def _bare(faults: Sequence[Fault]) -> list[Fault]:
     ]
 
 
-def _storable_values(values: Mapping[str, Any]) -> dict[str, Any]:
+def _storable_values(values: Mapping[str, object]) -> dict[str, object]:
     return {
         name: value if isinstance(value, (int, float)) else _storable(value if isinstance(value, str) else str(value))
         for name, value in values.items()

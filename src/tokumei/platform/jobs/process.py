@@ -106,7 +106,7 @@ class ChildAnswer:
 
 def run(
     function: str,
-    asked: Mapping[str, Any],
+    asked: Mapping[str, object],
     *,
     seconds: float,
     memory_bytes: int,
@@ -154,7 +154,7 @@ def lower_priority(pid: int) -> None:
         Path(f"/proc/{pid}/autogroup").write_text(str(NICENESS))
 
 
-def _ask(process: subprocess.Popen[bytes], asked: Mapping[str, Any]) -> None:
+def _ask(process: subprocess.Popen[bytes], asked: Mapping[str, object]) -> None:
     if process.stdin is None:
         return
     # A process that died at once is noticed by its silence.
@@ -167,7 +167,7 @@ def _hear(process: subprocess.Popen[bytes], seconds: float, beat: Beat, is_stopp
     ends_at = time.monotonic() + seconds
     lines = _Lines(process.stdout.fileno() if process.stdout is not None else -1)
     beaten_at = time.monotonic()
-    progress: Mapping[str, Any] | None = None
+    progress: Mapping[str, object] | None = None
     while True:
         for line in lines.wait(LOOK_SECONDS):
             if "step" not in line:
@@ -220,7 +220,7 @@ class _Lines:
         self._rest = b""
         self.is_over = False
 
-    def wait(self, seconds: float) -> list[dict[str, Any]]:
+    def wait(self, seconds: float) -> list[dict[str, object]]:
         """Return the lines that came within the time."""
         if not self._selector.select(seconds):
             return []

@@ -184,7 +184,7 @@ class Lease:
     def _own(self) -> Any:
         return Job.objects.filter(pk=self.job, fence=self.fence, is_running=True, is_done=False)
 
-    def beat(self, progress: Mapping[str, Any] | None = None) -> bool:
+    def beat(self, progress: Mapping[str, object] | None = None) -> bool:
         """Show that the work goes on; False means that it is somebody else's now."""
         facts: dict[str, Any] = {"beat_at": timezone.now()}
         if progress is not None:
@@ -238,7 +238,7 @@ def give_up(job: int, write: Write) -> bool:
 
 def _finish(own: Any, job: int, write: Write, outcome: Outcome, failure: str) -> bool:
     with transaction.atomic():
-        facts: dict[str, Any] = {
+        facts: dict[str, object] = {
             "is_running": False,
             "is_done": True,
             "finished_at": timezone.now(),

@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
-from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import DatabaseError, close_old_connections, connections
@@ -124,7 +123,7 @@ def _do(job: int, work_on: Callable[[Work, Job, Lease], ChildAnswer]) -> bool:
 
 
 def _in_child(work: Work, row: Job, held: Lease) -> ChildAnswer:
-    def beat(progress: Mapping[str, Any] | None) -> bool:
+    def beat(progress: Mapping[str, object] | None) -> bool:
         is_ours = held.beat(progress)
         if is_ours:
             work.during(row)

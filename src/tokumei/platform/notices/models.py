@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
@@ -51,7 +49,7 @@ class Notice(models.Model):
     @property
     def in_words(self) -> str:
         """The sentence in the language of whoever reads."""
-        facts: dict[str, Any] = self.facts
+        facts: dict[str, object] = self.facts
         return gettext(self.says) % facts if facts else gettext(self.says)
 
     @property

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
@@ -37,7 +36,7 @@ class PageSection:
     """A part of the home page: a template and what it is filled with."""
 
     template: str
-    context: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, object] = field(default_factory=dict)
 
 
 NAVIGATION: list[NavLink] = []
@@ -45,7 +44,7 @@ HOME: list[Callable[[HttpRequest], PageSection | None]] = []
 DASHBOARD: list[Callable[[HttpRequest], PageSection | None]] = []
 
 
-def navigation(request: HttpRequest) -> dict[str, Any]:
+def navigation(request: HttpRequest) -> dict[str, object]:
     """Return the navigation links for every template."""
     user = getattr(request, "user", None)
     is_user = user is not None and user.is_authenticated

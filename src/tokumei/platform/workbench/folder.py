@@ -14,6 +14,8 @@
 | result.json     | the first rows of the release, and what is drawn of it beside the file       |
 | out/            | what the job gave: release, report, dossier, and what is kept apart          |
 | next/           | another file of the same columns, and its release by the same recipe         |
+| others/         | a release that others made, people outside, and what was asked of it         |
+| others-found/   | what attacks found of it, and the report in both languages                   |
 | faults-….json   | what is wrong with the file or the job, found by a job                       |
 """
 
@@ -39,6 +41,9 @@ MADE_TREES = ".trees"
 HIERARCHIES, GIVEN = "hierarchies", "given"
 # Another file to which the recipe is applied: what was asked, what came of it, and the release.
 NEXT, ASKED, APPLIED, NEXT_RELEASE = "next", "asked.json", "applied.json", "next-release.csv"
+# A release that others made, and what attacks found of it.
+OTHERS, OTHERS_FOUND, FOUND = "others", "others-found", "found.json"
+OTHERS_REPORTS = {"en": "report.html", "ja": "report.ja.html"}
 
 # File systems take 255, and names of drafts are a little longer.
 MOST_NAME_BYTES = 220

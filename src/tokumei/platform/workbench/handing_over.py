@@ -32,9 +32,14 @@ NAMES: dict[str, tuple[str, str | Promise]] = {
         "out/published.csv",
         _("The release in shuffled order, without deleted rows: what is handed over."),
     ),
-    "report.html": ("out/report.html", _("The report in English, one page to read or print.")),
-    "report.ja.html": ("out/report.ja.html", _("The report in Japanese.")),
-    "dossier.json": ("out/dossier.json", _("The dossier: every number, and the hashes of what went in and came out.")),
+    "public.html": ("out/public.html", _("What may be published, in English: nothing in it leads to a person.")),
+    "public.ja.html": ("out/public.ja.html", _("What may be published, in Japanese.")),
+    "report.html": ("out/report.html", _("The internal report in English, one page to read or print. Keep it apart.")),
+    "report.ja.html": ("out/report.ja.html", _("The internal report in Japanese. Keep it apart.")),
+    "dossier.json": (
+        "out/dossier.json",
+        _("The dossier: every number, and the hashes of what went in and came out. Keep it apart."),
+    ),
     "job.toml": (
         "job.toml",
         _("The job file with its seed: the command line makes the same release of it, to the byte. Keep it apart."),
@@ -70,7 +75,7 @@ def takeable(folder: Path) -> list[Takeable]:
     """List what is there to be taken home, once a release is made."""
     if not (folder / files.OUT / "dossier.json").is_file():
         return []
-    secret = ("job.toml", "recipe.json", "everything.zip")
+    secret = ("report.html", "report.ja.html", "dossier.json", "job.toml", "recipe.json", "everything.zip")
     return [
         Takeable(name, folder / place, says, name in secret)
         for name, (place, says) in NAMES.items()

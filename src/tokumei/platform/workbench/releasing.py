@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from tokumei.data.files.formats import read_frame
+from tokumei.data.files.formats import read_beside, read_frame
 from tokumei.data.files.histories import read_history
 from tokumei.data.history import History
 from tokumei.data.release import Recipe
@@ -24,10 +25,13 @@ from tokumei.platform.workbench.column_pictures import first_rows
 from tokumei.reports.evaluation import default_grid, possible_ways
 from tokumei.tasks.anonymize_table import apply
 from tokumei.tasks.compare_table import USUAL_KS, frontier_table
+from tokumei.tasks.dossier import report_table
 from tokumei.tasks.job_file import SECRET, SEED, Job, table_of
 from tokumei.tasks.measure_table import correlations, history_before_after
 from tokumei.tasks.report_history import sweep_history
+from tokumei.tasks.row_numbers import rows_of_column
 from tokumei.tasks.run_job import run_job
+from tokumei.tasks.run_steps import file_hash
 
 STARTED = ".started"
 # The strongest attacks that fit in the time: by weak ones, people seem safe who are not.
@@ -53,7 +57,7 @@ def release(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def _make_room(job: Job, out: Path) -> None:
     """Remove what another job left, but for its seed, by which the same job gives the same release."""
-    digest = hashlib.sha256(job.where.text.encode()).hexdigest()
+    digest = digest_of(job.where.text)
     started = out / STARTED
     if started.is_file() and started.read_text() == digest:
         return
@@ -70,6 +74,52 @@ def _read_release(out: Path) -> pl.DataFrame:
     return read_frame(
         next(out / name for name in ("release.parquet", "published.csv", "release.csv") if (out / name).exists())
     )
+
+
+def attack_others(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Attack and measure a release that others made of the file, and write the report."""
+    folder = Path(asked["folder"])
+    with refusing():
+        job, wish = Job.read(folder / files.JOB), files.read(folder / files.OTHERS, files.ASKED)
+        original, sent = table_of(job)[0], folder / str(wish["release"])
+        release: Any = str(sent)
+        rows = None
+        if wish["whose"] == "column":
+            frame = read_beside(sent, job.reading, list(original.roles))
+            rows = rows_of_column(frame, wish["column"], wish["file"])
+            release = frame.drop(wish["column"])
+        control, population = (
+            str(folder / str(wish[name])) if wish.get(name) else None for name in ("control", "population")
+        )
+        done = report_table(
+            original,
+            release,
+            rows=rows,
+            in_order=wish["whose"] == "in_order",
+            threat=wish["threat"] or None,
+            control=control,
+            population=population,
+            name=wish["file"],
+            reading=job.reading,
+        )
+        # Where the files lie on this machine is nobody's business.
+        named = {"input": {**done.dossier["input"], "file": job.file.name}, "files": {wish["file"]: file_hash(sent)}}
+        done = replace(done, dossier={**done.dossier, **named})
+        found = folder / files.OTHERS_FOUND
+        found.mkdir(mode=0o700, exist_ok=True)
+        for language, name in files.OTHERS_REPORTS.items():
+            done.document(language).write(found / name)
+        results = done.dossier["results"]
+        told = {name: results[name] for name in ("attacks", "left_out", "threat", "copies")}
+        told |= {"k": results["after"]["k"], "rows": original.n_rows, "released": results["profile"]["released"]}
+        told |= {"file": wish["file"], "job": digest_of(job.where.text), "asked": wish}
+        files.write(found, files.FOUND, told)
+    return {}
+
+
+def digest_of(text: str) -> str:
+    """Return the hash of a job file, by which it is seen that it was changed."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def apply_next(asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -119,7 +119,6 @@ def _of_table(result: Mapping[str, Any]) -> dict[str, Any]:
             for key, side in (("before", _("Before")), ("after", _("After")))
         ],
         "left_out": profile.get("left_out") or [],
-        "riskiest": profile.get("riskiest", [])[:5],
         "profile": profile,
     }
 

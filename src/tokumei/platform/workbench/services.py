@@ -42,8 +42,8 @@ from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import KINDS, Piece, workbench_folder
 
 log = logging.getLogger("tokumei.workbench")
-LOOK, RELEASE, FRONTIER, APPLY = JOBS = tuple(
-    f"workbench-{name}" for name in ("look", "release", "frontier", "apply_next")
+LOOK, RELEASE, FRONTIER, APPLY, ATTACK = JOBS = tuple(
+    f"workbench-{name}" for name in ("look", "release", "frontier", "apply_next", "attack_others")
 )
 # What each writes of the folder; the rest is the person's.
 WRITTEN = {
@@ -51,6 +51,7 @@ WRITTEN = {
     RELEASE: (files.OUT, files.RESULT),
     FRONTIER: (files.FRONTIER,),
     APPLY: (files.NEXT,),
+    ATTACK: (files.OTHERS_FOUND,),
 }
 SHOWN = "is_shown"
 CANCELLED = gettext_noop("It was cancelled. What was done by then is kept; starting again goes on from there.")
@@ -124,9 +125,9 @@ def take_next(piece: Piece, upload: UploadedFile[Any] | None, unseen: str) -> No
         start(piece, APPLY)
 
 
-def take_beside(piece: Piece, name: str, upload: UploadedFile[Any]) -> str:
+def take_beside(piece: Piece, name: str, upload: UploadedFile[Any], below: str = files.GIVEN) -> str:
     """Take a file that a request names, in the place of one before; returns its path in the folder."""
-    folder = piece.folder / files.GIVEN
+    folder = piece.folder / below
     path = folder / f"{name}{ending_of(files.plain_name(str(upload.name)))}"
     with telling_full_disk():
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -139,12 +140,23 @@ def take_beside(piece: Piece, name: str, upload: UploadedFile[Any]) -> str:
         path.unlink()
         raise
     share(folder)
-    return f"{files.GIVEN}/{path.name}"
+    return f"{below}/{path.name}"
+
+
+def attack_others(piece: Piece, asked: dict[str, Any], uploads: dict[str, UploadedFile[Any]]) -> None:
+    """Take a release that others made with what stands beside it, and have it attacked."""
+    for name, upload in uploads.items():
+        asked[name] = take_beside(piece, name, upload, files.OTHERS)
+    files.write(piece.folder / files.OTHERS, files.ASKED, asked)
+    with transaction.atomic():
+        share(piece.folder / files.OTHERS)
+        start(piece, ATTACK)
 
 
 def _count_bytes(piece: Piece) -> None:
     """Count what a person sent for a piece of work; refuse more than they may have here."""
-    sent = [*piece.folder.glob("*.*"), *piece.folder.glob(f"{files.NEXT}/*"), *piece.folder.glob(f"{files.GIVEN}/*")]
+    below = (files.NEXT, files.GIVEN, files.OTHERS)
+    sent = [*piece.folder.glob("*.*"), *(path for one in below for path in piece.folder.glob(f"{one}/*"))]
     n_bytes = sum(path.stat().st_size for path in sent)
     _check_quota(piece.owner, n_bytes - piece.n_bytes, new=0)
     Piece.objects.filter(pk=piece.pk).update(n_bytes=n_bytes)
@@ -208,7 +220,7 @@ def start(piece: Piece, kind: str) -> None:
 
 def cancel(piece: Piece) -> None:
     """End what is under way: the process sees that its job is over, and is killed."""
-    Job.objects.filter(subject=piece.key, kind__in=(RELEASE, FRONTIER, APPLY), is_done=False).update(
+    Job.objects.filter(subject=piece.key, kind__in=(RELEASE, FRONTIER, APPLY, ATTACK), is_done=False).update(
         is_done=True,
         is_running=False,
         outcome=Outcome.FAILED,
@@ -346,7 +358,7 @@ def work_of(name: str) -> Work:
         write_failure=_write_failure,
         during=_during,
         seconds=settings.WORKBENCH_SECONDS,
-        reserved_bytes=FOR_FIGURES if name == "release" else 0,
+        reserved_bytes=FOR_FIGURES if name in ("release", "attack_others") else 0,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from tokumei.platform.workbench import file_views, protecting_views, results_views
+from tokumei.platform.workbench import context_form, file_views, others_views, protecting_views, results_views
 
 app_name = "workbench"
 urlpatterns = [
@@ -16,6 +16,7 @@ urlpatterns = [
     path("<str:piece>/hierarchies/upload", file_views.upload_hierarchy, name="upload_hierarchy"),
     path("<str:piece>/hierarchies/<int:place>.csv", file_views.hierarchy_file, name="hierarchy_file"),
     path("<str:piece>/risk", protecting_views.risk, name="risk"),
+    path("<str:piece>/context", context_form.context, name="context"),
     path("<str:piece>/protect", protecting_views.protect, name="protect"),
     path("<str:piece>/frontier", protecting_views.frontier, name="frontier"),
     path("<str:piece>/choose", protecting_views.choose, name="choose"),
@@ -26,5 +27,7 @@ urlpatterns = [
     path("<str:piece>/take-home", results_views.take_home, name="take_home"),
     path("<str:piece>/next", results_views.next_file, name="next_file"),
     path("<str:piece>/files/<str:name>", results_views.file, name="file"),
+    path("<str:piece>/others", others_views.others, name="others"),
+    path("<str:piece>/others/<str:report>", others_views.page, name="others_page"),
     path("<str:piece>/delete", file_views.delete, name="delete"),
 ]

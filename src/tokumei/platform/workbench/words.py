@@ -32,6 +32,8 @@ from tokumei.reports.japanese import expected_in_japanese
 Words = Mapping[str, str | Promise]
 # What is worse than this is shown as a warning.
 MUCH = 0.2
+# Of inference the model is a way to guess; the measure of this name is another.
+SCORE_OF = {("inference", "model"): "all-rows"}
 
 ROLES: Words = {
     "identifier": gettext_lazy("Identifier: names a person, never released"),
@@ -69,6 +71,7 @@ JOBS: Words = {
     "workbench-release": gettext_lazy("Making the release, attacking and measuring it"),
     "workbench-frontier": gettext_lazy("Trying releases"),
     "workbench-apply_next": gettext_lazy("Applying the recipe"),
+    "workbench-attack_others": gettext_lazy("Attacking and measuring the release"),
 }
 # The numbers of a table that pages show, in this order; what each is called and says is the library's.
 NUMBERS = (
@@ -230,8 +233,8 @@ def attack_lines(tried: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "says": says(one["attack"]),
             "scores": [
                 {
-                    "name": title_of(kind),
-                    "says": says(kind),
+                    "name": title_of(SCORE_OF.get((one["attack"], kind), kind)),
+                    "says": says(SCORE_OF.get((one["attack"], kind), kind)),
                     "value": f"{score['value']:.1%}" if score.get("value") is not None else "–",
                     "said": interval_in_words(score),
                     "is_much": (score.get("value") or 0) > max(MUCH, 2 * (score.get("baseline") or 0)),

@@ -111,13 +111,13 @@ class ThesisIndices:
 
 def worked_rows() -> dict[str, float]:
     """Compute the indices of four rows, one of them with another r and one with another s."""
-    columns: dict[str, list[Any]] = {
+    columns: dict[str, list[object]] = {
         "q": list("aabb"),
         "r": list("xyxy"),
         "s": [0.0, 0.0, 2.0, 2.0],
         "t": [10.0, 30.0, 10.0, 30.0],
     }
-    changed: dict[str, list[Any]] = {"r": list("xyxx"), "s": [0.0, 0.5, 2.0, 2.0]}
+    changed: dict[str, list[object]] = {"r": list("xyxx"), "s": [0.0, 0.5, 2.0, 2.0]}
     original = _table(columns)
     release = Numbered(_table(columns | changed), pl.Series(range(4)))
     out = {}

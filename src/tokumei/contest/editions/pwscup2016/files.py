@@ -36,6 +36,7 @@ from tokumei.contest.checks import (
     PRICE_FORM,
     QUANTITY_FORM,
     TIME_FORM,
+    HistoryFile,
     RowFaults,
     Together,
     read_submitted_rows,
@@ -76,50 +77,20 @@ _PURCHASE = {
     "price": PRICE,
     "quantity": QUANTITY,
 }
-MASTER = StrictFile({"customer": CUSTOMER, **_PERSON})
-RELEASED_MASTER = StrictFile({"customer": PSEUDONYM, **_PERSON})
-HISTORY = StrictFile({"customer": CUSTOMER, **_PURCHASE})
-RELEASED_HISTORY = StrictFile({"customer": PSEUDONYM, **_PURCHASE})
-
-
-def read_master(path: Path | str) -> pl.DataFrame:
-    """Read M: customer, sex, birth and country."""
-    return MASTER.read(path)
-
-
-def write_master(master: pl.DataFrame, path: Path | str, *, line_end: str = ROWS_LINE_END) -> None:
-    """Write M."""
-    MASTER.write(master, path, line_end=line_end)
-
-
-def read_history(path: Path | str) -> History:
-    """Read T."""
-    return History(HISTORY.read(path), "T")
-
-
-def write_history(history: History, path: Path | str, *, line_end: str = ROWS_LINE_END) -> None:
-    """Write T."""
-    HISTORY.write(history.frame, path, line_end=line_end)
-
-
-def read_released_master(path: Path | str) -> pl.DataFrame:
-    """Read M′, whose customers are pseudonyms."""
-    return RELEASED_MASTER.read(path)
-
-
-def write_released_master(master: pl.DataFrame, path: Path | str, *, line_end: str = ROWS_LINE_END) -> None:
-    """Write M′."""
-    RELEASED_MASTER.write(master, path, line_end=line_end)
-
-
-def read_released_history(path: Path | str) -> History:
-    """Read T′, whose customers are pseudonyms."""
-    return History(RELEASED_HISTORY.read(path), "T′")
-
-
-def write_released_history(history: History, path: Path | str, *, line_end: str = ROWS_LINE_END) -> None:
-    """Write T′."""
-    RELEASED_HISTORY.write(history.frame, path, line_end=line_end)
+MASTER, RELEASED_MASTER = (
+    StrictFile({"customer": one, **_PERSON}, line_end=ROWS_LINE_END) for one in (CUSTOMER, PSEUDONYM)
+)
+HISTORY, RELEASED_HISTORY = (
+    HistoryFile(StrictFile({"customer": one, **_PURCHASE}, line_end=ROWS_LINE_END), name)
+    for one, name in ((CUSTOMER, "T"), (PSEUDONYM, "T′"))
+)
+# M, T, M′ and T′.
+read_master, write_master = MASTER.read, MASTER.write
+read_history, write_history = HISTORY.read, HISTORY.write
+read_released_master, write_released_master = RELEASED_MASTER.read, RELEASED_MASTER.write
+read_released_history, write_released_history = RELEASED_HISTORY.read, RELEASED_HISTORY.write
+# P and Q, which hold nothing but row numbers.
+write_permutation = write_guess = write_rows
 
 
 def read_permutation(path: Path | str) -> pl.Series:
@@ -131,11 +102,6 @@ def read_permutation(path: Path | str) -> pl.Series:
     return rows
 
 
-def write_permutation(rows: pl.Series, path: Path | str, *, line_end: str = ROWS_LINE_END) -> None:
-    """Write P."""
-    write_guess(rows, path, line_end=line_end)
-
-
 def read_guess(path: Path | str) -> pl.Series:
     """Read Q, in which an attacker may name one customer for several."""
     rows = read_rows(path)
@@ -143,11 +109,6 @@ def read_guess(path: Path | str) -> pl.Series:
     add_value_faults(rows, rows > len(rows), f"a row number of at most {len(rows):,}, the number of lines", faults)
     faults.raise_if_any()
     return rows
-
-
-def write_guess(rows: pl.Series, path: Path | str, *, line_end: str = ROWS_LINE_END) -> None:
-    """Write Q."""
-    write_rows(rows, path, line_end=line_end)
 
 
 # Longer names carry notes to oneself, and nobody needs them.
@@ -292,7 +253,7 @@ def _check_master(originals: Originals, path: Path) -> pl.Series:
 
 def _check_history(originals: Originals, path: Path, names: pl.Series | None) -> None:
     """Check T_release; its pseudonyms are compared where M_release is sound, else each would be one more fault."""
-    text = read_submitted_rows(RELEASED_HISTORY, path)
+    text = read_submitted_rows(RELEASED_HISTORY.form, path)
     faults = RowFaults(text)
     cells = faults.read(HISTORY_CELLS)
     faults.check_no_customer(cells["customer"], originals.master["customer"], NO_CUSTOMER)

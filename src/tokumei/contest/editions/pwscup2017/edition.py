@@ -291,7 +291,7 @@ class Pwscup2017(Edition):
         guessed, _, _ = read_pseudonyms(guess["Fh"])
         verdict = judge(guessed, right, customers, periods, files.read_published(published["S"]))
         found: Score = getattr(verdict, self.success)
-        details: dict[str, Any] = {**_shares_found(verdict), "baseline": found.baseline}
+        details: dict[str, object] = {**_shares_found(verdict), "baseline": found.baseline}
         if found.interval is not None:
             details["interval"] = list(found.interval)
         return GuessScore(found.value, details)

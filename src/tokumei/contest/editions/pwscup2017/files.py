@@ -32,6 +32,7 @@ from tokumei.contest.checks import (
     QUANTITY_FORM,
     SAME_ROWS,
     TIME_FORM,
+    HistoryFile,
     RowFaults,
     read_submitted_rows,
 )
@@ -83,58 +84,20 @@ _PURCHASE = {
     "quantity": QUANTITY,
 }
 MASTER = StrictFile({"customer": CUSTOMER, "sex": SEX, "birth": BIRTH_DECADE, "country": one_of(*COUNTRIES)})
-HISTORY = StrictFile({"customer": CUSTOMER, **_PURCHASE})
-RELEASE = StrictFile({"customer": RELEASED_PSEUDONYM, **_PURCHASE}, may_delete=True)
-PUBLISHED = StrictFile({"customer": RELEASED_PSEUDONYM, **_PURCHASE})
-KNOWLEDGE = StrictFile({"customer": CUSTOMER, **_PURCHASE, "item": ITEM_START}, may_delete=True)
+HISTORY = HistoryFile(StrictFile({"customer": CUSTOMER, **_PURCHASE}), "T")
+RELEASE = HistoryFile(StrictFile({"customer": RELEASED_PSEUDONYM, **_PURCHASE}, may_delete=True), "A(T)")
+PUBLISHED = HistoryFile(StrictFile({"customer": RELEASED_PSEUDONYM, **_PURCHASE}), "S")
+# Unknown rows are missing in every column, and items have their first two characters.
+KNOWLEDGE = HistoryFile(StrictFile({"customer": CUSTOMER, **_PURCHASE, "item": ITEM_START}, may_delete=True), "T_α")
 # What is known may also be all of T.
 KNOWN = StrictFile({"customer": CUSTOMER, **_PURCHASE}, may_delete=True)
 PSEUDONYMS = StrictFile({"customer": CUSTOMER, **dict.fromkeys(PERIODS, PSEUDONYM)})
 
-
-def read_master(path: Path | str) -> pl.DataFrame:
-    """Read M: customer, sex, birth and country."""
-    return MASTER.read(path)
-
-
-def write_master(master: pl.DataFrame, path: Path | str, *, line_end: str = LINE_END) -> None:
-    """Write M."""
-    MASTER.write(master, path, line_end=line_end)
-
-
-def read_history(path: Path | str) -> History:
-    """Read T."""
-    return History(HISTORY.read(path), "T")
-
-
-def write_history(history: History, path: Path | str, *, line_end: str = LINE_END) -> None:
-    """Write T."""
-    HISTORY.write(history.frame, path, line_end=line_end)
-
-
-def read_release(path: Path | str) -> History:
-    """Read A(T); a deleted row is missing in every column."""
-    return History(RELEASE.read(path), "A(T)")
-
-
-def write_release(release: History, path: Path | str, *, line_end: str = LINE_END) -> None:
-    """Write A(T)."""
-    RELEASE.write(release.frame, path, line_end=line_end)
-
-
-def read_published(path: Path | str) -> History:
-    """Read S, in which no row is deleted."""
-    return History(PUBLISHED.read(path), "S")
-
-
-def write_published(published: History, path: Path | str, *, line_end: str = LINE_END) -> None:
-    """Write S in the order given."""
-    PUBLISHED.write(published.frame, path, line_end=line_end)
-
-
-def read_knowledge(path: Path | str) -> History:
-    """Read T_α: unknown rows are missing in every column, items have their first two characters."""
-    return History(KNOWLEDGE.read(path), "T_α")
+read_master, write_master = MASTER.read, MASTER.write
+read_history, write_history = HISTORY.read, HISTORY.write
+read_release, write_release = RELEASE.read, RELEASE.write
+read_published, write_published = PUBLISHED.read, PUBLISHED.write
+read_knowledge, write_knowledge = KNOWLEDGE.read, KNOWLEDGE.write
 
 
 def read_known_history(path: Path | str) -> History:
@@ -143,11 +106,6 @@ def read_known_history(path: Path | str) -> History:
     is_cut = (frame["item"].str.len_chars() <= N_KNOWN_CHARACTERS).all()
     # Rows are unknown in T_α alone, which has no whole items: its own form says where they stand.
     return read_knowledge(path) if frame["customer"].has_nulls() and not is_cut else History(frame, "T_α")
-
-
-def write_knowledge(knowledge: History, path: Path | str, *, line_end: str = LINE_END) -> None:
-    """Write T_α."""
-    KNOWLEDGE.write(knowledge.frame, path, line_end=line_end)
 
 
 def read_truth(path: Path | str) -> pl.DataFrame:
@@ -277,7 +235,7 @@ def check_two_anonymous(master: pl.DataFrame) -> None:
 
 def check_release(originals: Originals, path: Path) -> None:
     """Raise one InputError with every fault of A(T)."""
-    text = read_submitted_rows(RELEASE, path)
+    text = read_submitted_rows(RELEASE.form, path)
     faults = RowFaults(text)
     frame = text.frame
     is_deleted = faults.check_deleted("deleted-whole")

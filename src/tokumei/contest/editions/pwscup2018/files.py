@@ -90,14 +90,18 @@ GUESS = StrictFile(
 )
 
 
+# F′ names the customer of any of the pseudonyms.
+read_guess, write_guess = GUESS.read, GUESS.write
+
+
 def read_history(path: Path | str) -> History:
     """Read T; invoice and time are missing."""
     return History.of(HISTORY.read(path), name="T")
 
 
-def write_history(history: History, path: Path | str, *, line_end: str = LINE_END) -> None:
+def write_history(history: History, path: Path | str) -> None:
     """Write T."""
-    HISTORY.write(history.frame, path, line_end=line_end)
+    HISTORY.write(history.frame, path)
 
 
 def read_release(path: Path | str) -> GeneralizedHistory:
@@ -118,16 +122,6 @@ def read_published(path: Path | str) -> GeneralizedHistory:
 def write_published(release: GeneralizedHistory, path: Path | str, *, line_end: str = LINE_END) -> None:
     """Write A′ from A: the kept rows, sorted as text, so that their order tells nothing of T."""
     _write_cells(PUBLISHED, published_text(text_of(release, CONTEST)), path, line_end)
-
-
-def read_guess(path: Path | str) -> pl.DataFrame:
-    """Read F′: pseudonym and customer, for any of the pseudonyms."""
-    return GUESS.read(path)
-
-
-def write_guess(guess: pl.DataFrame, path: Path | str, *, line_end: str = LINE_END) -> None:
-    """Write F′."""
-    GUESS.write(guess, path, line_end=line_end)
 
 
 def _read_cells(form: StrictFile, path: Path | str, name: str) -> GeneralizedHistory:

@@ -52,7 +52,7 @@ def create_contest(
     attacks_open_at: datetime,
     closes_at: datetime,
     edition: str = "",
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
     own_toml: str = "",
     source: UploadedFile[Any] | None = None,
     reading: Reading = AS_IT_IS,

@@ -223,7 +223,7 @@ def found_of(draft: ContestDraft, kind: str, of: str) -> dict[str, Any] | None:
     path = draft.folder / f"{kind}.json"
     if not of or not path.is_file():
         return None
-    told: dict[str, Any] = json.loads(path.read_text("utf-8"), object_hook=from_json)
+    told: dict[str, object] = json.loads(path.read_text("utf-8"), object_hook=from_json)
     return told if told["of"] == of else None
 
 
@@ -348,7 +348,7 @@ def _draft(job: Job) -> ContestDraft:
     return ContestDraft.objects.get(key=job.subject)
 
 
-def _ask_look(job: Job) -> dict[str, Any]:
+def _ask_look(job: Job) -> dict[str, object]:
     draft = _draft(job)
     reading = plan_of(draft).forms[DATA]
     said = reading.cleaned_data["how"].as_dict() if reading.is_valid() else {}
@@ -360,7 +360,7 @@ def _ask_look(job: Job) -> dict[str, Any]:
     }
 
 
-def _ask_trial(job: Job) -> dict[str, Any]:
+def _ask_trial(job: Job) -> dict[str, object]:
     draft = _draft(job)
     plan, source = plan_of(draft), source_file(draft)
     contest = plan.contest

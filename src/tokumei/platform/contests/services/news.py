@@ -47,7 +47,7 @@ def record(contest: Contest, by: User | None, what: str, **details: Any) -> Orga
 
 
 def record_changes(
-    contest: Contest, by: User | None, what: str, before: Mapping[str, Any], after: Mapping[str, Any]
+    contest: Contest, by: User | None, what: str, before: Mapping[str, object], after: Mapping[str, object]
 ) -> None:
     """Note what was changed, as it was and as it is; nothing where all stayed as it was."""
     changed = {name: [before[name], after[name]] for name in after if before[name] != after[name]}
@@ -55,7 +55,7 @@ def record_changes(
         record(contest, by, what, **changed)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Write moments as text, so that the row holds plain values alone."""
     if isinstance(value, datetime):
         return value.isoformat(timespec="seconds")
@@ -250,6 +250,7 @@ def _ask(job: Job) -> dict[str, Any]:
     return {
         "folder": str(submission.contest.folder),
         "given": str(submission.folder),
+        "team": submission.team.slug,
         "target": submission.target.slug if submission.target is not None else None,
     }
 

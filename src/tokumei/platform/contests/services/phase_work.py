@@ -94,7 +94,7 @@ def _end_empty(contest: Contest) -> None:
         Contest.objects.filter(pk=contest.pk).update(trouble=NOTHING_RELEASED)
 
 
-def _ask_prepare(job: Job) -> dict[str, Any]:
+def _ask_prepare(job: Job) -> dict[str, object]:
     contest = _contest(job)
     source = next((str(path) for path in contest.sources.glob("source.*")), None)
     return {
@@ -105,14 +105,14 @@ def _ask_prepare(job: Job) -> dict[str, Any]:
     }
 
 
-def _reading_of(contest: Contest) -> dict[str, Any]:
+def _reading_of(contest: Contest) -> dict[str, object]:
     """Return how the source of a contest is read, as stored beside it."""
     path = contest.sources / READING
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    found: dict[str, object] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return found
 
 
-def _ask_publish(job: Job) -> dict[str, Any]:
+def _ask_publish(job: Job) -> dict[str, object]:
     contest = _contest(job)
     releases = sorted(counting_releases(contest).values(), key=lambda one: (one.at, one.pk))
     return {
@@ -123,7 +123,7 @@ def _ask_publish(job: Job) -> dict[str, Any]:
     }
 
 
-def _ask_close(job: Job) -> dict[str, Any]:
+def _ask_close(job: Job) -> dict[str, object]:
     contest = _contest(job)
     guesses = [
         {
@@ -157,7 +157,7 @@ def _amend_if_changed(contest: Contest, result: dict[str, Any]) -> None:
         begin_amending(contest)
 
 
-def _ask_amend(job: Job) -> dict[str, Any]:
+def _ask_amend(job: Job) -> dict[str, object]:
     contest = _contest(job)
     return {"folder": str(contest.folder), "disqualified": disqualified_teams(contest)}
 

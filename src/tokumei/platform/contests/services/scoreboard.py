@@ -139,7 +139,7 @@ def _in_band(attempt: Attempt) -> Attempt:
     return replace(attempt, score=GuessScore(in_band(attempt.score.success), {}))
 
 
-def rounded(value: Any, digits: int | None) -> Any:
+def rounded(value: object, digits: int | None) -> Any:
     """Round every number with a fraction in a score, however deep, to so many decimals."""
     if digits is None:
         return value

@@ -6,6 +6,7 @@ them, which takes a while, and no page waits for that.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -18,6 +19,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from tokumei.contest.edition import FileRole, files_in
+from tokumei.contest.folder import Contest as ContestFolder
+from tokumei.contest.folder import open_contest
 from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.data.files.disk import read_bytes
 from tokumei.platform.accounts.models import User
@@ -53,13 +56,17 @@ class Shown:
 
 @dataclass(frozen=True)
 class Download:
-    """A file that somebody may have: `kind` is data, knowledge or release; `team` and `level` tell whose and which."""
+    """A file that somebody may have: `kind` is data, own, knowledge or release; `team` and `level` say whose and which.
+
+    A file of a team's own is drawn to be looked at and stays as long as `folder`, the contest that drew it.
+    """
 
     kind: str
     role: FileRole
     path: Path
     team: str = ""
     level: str = ""
+    folder: ContestFolder | None = None
 
 
 def find_submission(user: User, key: str) -> Submission:
@@ -92,7 +99,7 @@ def show(submission: Submission, viewer: User, *, in_a_list: bool = False) -> Sh
     return Shown(submission, score, submission.state == State.SCORED and score is None, progress)
 
 
-def _shown_score(submission: Submission, score: dict[str, Any], viewer: User) -> dict[str, Any] | None:
+def _shown_score(submission: Submission, score: dict[str, Any], viewer: User) -> dict[str, object] | None:
     contest = submission.contest
     if contest.shows_results or is_organizer(contest, viewer):
         return score
@@ -113,6 +120,8 @@ def downloads(contest: Contest, viewer: User | None) -> list[Download]:
     found = (
         [Download("data", role, path) for role, path in _files(public / "data", terms.data_files)] if is_open else []
     )
+    if is_open and terms.own_files and viewer is not None:
+        found += _own_downloads(contest, viewer, terms.own_files)
     if contest.published_at is None:
         return found
     for level, roles in terms.knowledge_files.items():
@@ -122,6 +131,17 @@ def downloads(contest: Contest, viewer: User | None) -> list[Download]:
         files = _files(public / "releases" / team, terms.published_files)
         found += [Download("release", role, path, team=team) for role, path in files]
     return found
+
+
+def _own_downloads(contest: Contest, viewer: User, roles: Sequence[FileRole]) -> list[Download]:
+    """Draw the files that the viewer's team has alone."""
+    taking_part = contest.participations.filter(team__memberships__user=viewer, withdrawn_at=None)
+    team = taking_part.values_list("team__slug", flat=True).first()
+    if team is None:
+        return []
+    folder = open_contest(contest.folder)
+    found = folder.own_files(folder.season(), team)
+    return [Download("own", role, found[role.name], folder=folder) for role in roles]
 
 
 def find_download(contest: Contest, viewer: User | None, kind: str, name: str, team: str = "") -> Download:
@@ -186,7 +206,7 @@ def _look(path: Path, n_bytes: int) -> Glance:
     return Glance(n_bytes, n_lines, n_columns, tuple(shown))
 
 
-def first_steps(contest: Contest) -> dict[str, Any]:
+def first_steps(contest: Contest) -> dict[str, object]:
     """Return the commands to start with, until something is handed in; they are run where the kit lies."""
     kit = contest.slug
     commands = [f"unzip {kit}-kit.zip -d {kit}", f"tokumei contest make-release {kit} --out my-release"]
@@ -235,7 +255,7 @@ def _packed_kit(contest: Contest) -> Path:
     return folder / ("data.zip" if contest.published_at is None else "attack.zip")
 
 
-def _ask_kit(job: Job) -> dict[str, Any]:
+def _ask_kit(job: Job) -> dict[str, object]:
     contest = Contest.objects.get(pk=int(job.subject))
     return {"folder": str(contest.folder), "out": str(_packed_kit(contest))}
 

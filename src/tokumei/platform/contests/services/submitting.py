@@ -328,10 +328,11 @@ def forget_checks() -> int:
 
 
 def _ask(job: Job) -> dict[str, Any]:
-    check = FileCheck.objects.select_related("contest", "target").get(job=job)
+    check = FileCheck.objects.select_related("contest", "team", "target").get(job=job)
     return {
         "folder": str(check.contest.folder),
         "given": str(check.folder),
+        "team": check.team.slug,
         "target": check.target.slug if check.target is not None else None,
     }
 

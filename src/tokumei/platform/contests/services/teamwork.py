@@ -238,7 +238,7 @@ def compare(one: Shown, other: Shown) -> list[ComparedNumber]:
     ]
 
 
-def _numbers(value: Any, names: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
+def _numbers(value: object, names: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
     """Flatten a score into its numbers by the path of their names; other values are left out."""
     if isinstance(value, Mapping):
         return {
@@ -257,7 +257,7 @@ def _difference(one: Any, other: Any) -> float | None:
     return None if one is None or other is None else other - one
 
 
-def log_of(shown: Shown) -> dict[str, Any]:
+def log_of(shown: Shown) -> dict[str, object]:
     """Return the history of a submission, with its score as far as it is shown."""
     submission: Submission = shown.submission
     job = submission.job

@@ -17,7 +17,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -51,7 +50,7 @@ def verify_log_apart(folder: Path) -> None:
     _apart("try_log", {"folder": str(folder)}, n_bytes)
 
 
-def _apart(function: str, asked: Mapping[str, Any], n_bytes: int) -> None:
+def _apart(function: str, asked: Mapping[str, object], n_bytes: int) -> None:
     if n_bytes <= SMALL:
         return
     answer = process.run(

@@ -53,7 +53,7 @@ def start_attacks() -> int:
     return len(listed)
 
 
-def note_attack(published: PublishedOffer, found: Mapping[str, Any]) -> None:
+def note_attack(published: PublishedOffer, found: Mapping[str, object]) -> None:
     """Keep what an attack found; empty where there were too many combinations of values, `trouble` where it failed."""
     now = timezone.now()
     PublishedOffer.objects.filter(pk=published.pk).update(attacked=now, attack=dict(found))
@@ -62,7 +62,7 @@ def note_attack(published: PublishedOffer, found: Mapping[str, Any]) -> None:
         log.error("an offer proves a class below its k", extra={"facts": {"offer": published.slug}})
 
 
-def _ask_attack(job: Job) -> dict[str, Any]:
+def _ask_attack(job: Job) -> dict[str, object]:
     published = _offer(job)
     given = [] if published.is_hosted else published.requests.filter(state=RequestState.SERVED).order_by("pk")
     released = [
@@ -160,7 +160,7 @@ def _check_quota(published: PublishedOffer) -> None:
         raise TooMany(_("The team may host %s bytes of tables in all.") % f"{BYTES_OF_A_TEAM:,}")
 
 
-def _ask_make(job: Job) -> dict[str, Any]:
+def _ask_make(job: Job) -> dict[str, object]:
     published = _offer(job)
     wish = dict(published.wanted)
     table = wish.pop("table")
@@ -291,7 +291,7 @@ def remove_offer(published: PublishedOffer, user: User, *, typed: str) -> None:
     log.warning("an offer was removed for good", extra={"facts": facts})
 
 
-def _delete_permanently(published: PublishedOffer, folder: Path) -> dict[str, Any]:
+def _delete_permanently(published: PublishedOffer, folder: Path) -> dict[str, object]:
     """End the logs of a hosted desk; that of a desk at home ends where it was last received."""
     if not published.is_hosted or not (folder / "private").is_dir():
         return {}

@@ -279,12 +279,12 @@ def _add_revisions(published: PublishedOffer, draft: Path, revisions: dict[int, 
     return before.revision, signed.digest
 
 
-def _fixed(offer: Offer) -> dict[str, Any]:
+def _fixed(offer: Offer) -> dict[str, object]:
     body = offer.body()
     return {name: body[name] for name in body if name not in CHANGING}
 
 
-def note_desk(published: PublishedOffer, facts: Mapping[str, Any]) -> None:
+def note_desk(published: PublishedOffer, facts: Mapping[str, object]) -> None:
     """Note what the desk of a hosted offer has published by now; an older word than the last changes nothing."""
     PublishedOffer.objects.filter(pk=published.pk, log_lines__lte=facts["log_lines"]).update(**facts)
     published.refresh_from_db()

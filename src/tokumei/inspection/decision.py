@@ -1,0 +1,216 @@
+"""Whether to release: the rule, the reasons that weigh most, and the conditions.
+
+The rule. *Do not release* if a requirement or a bound does not hold, or if an attack finds more than blind guessing by
+more than was allowed, with the whole of its 95 % interval. *Release* if nothing of that is so and nothing is open:
+what may be gained is stated, attacks that link, that learn a value and that single out were measured and lie below it
+with the whole of their intervals, nobody is found with certainty, and the people who answer for the release stated
+what only they know. In all other cases *release under conditions*: those that are listed. What was not measured never
+counts as safe. Where nobody stated what may be gained, 2 of 100 is used to refuse, and never to release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tokumei.attacks.registry import MARGIN, attack_title
+from tokumei.data.context import day_of
+from tokumei.inspection.evidence import (
+    Evidence,
+    Figure,
+    figure_of,
+    is_inferring,
+    is_linking,
+    is_singling_out,
+    out_of_100,
+    scores_that_decide,
+    strongest_score,
+)
+
+RELEASE, CONDITIONS, REFUSE = "Release.", "Release under these conditions.", "Do not release."
+MOST_REASONS = 3
+# Without these nobody can say for whom the release is safe.
+NEEDED = ("recipient", "purpose", "environment", "retention", "harm", "review_on")
+BAD_HARMS = ("high", "severe")
+# What an attack does to people, in a sentence; "it may gain" is said where that is too much.
+_FINDS = {
+    "linking": "{who} finds the record of {found} of 100 people ({attack}); blind guessing finds {blind}.",
+    "inferring": "{who} learns {column} of {found} of 100 people ({attack}); blind guessing is right for {blind}.",
+    "other": "{who} is right for {found} of 100 ({attack}); blind guessing is for {blind}.",
+}
+
+
+@dataclass(frozen=True)
+class Said:
+    """A sentence with a {name} for each of its values, and how much it weighs among others of its kind."""
+
+    said: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    weight: float = 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the sentence for JSON."""
+        return {"said": self.said, "values": dict(self.values)}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is to be done, the reasons that weigh most, all conditions, and the strongest attack."""
+
+    outcome: str
+    reasons: Sequence[Said]
+    conditions: Sequence[Said]
+    strongest: Mapping[str, Any] | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the decision for JSON."""
+        return {
+            "outcome": self.outcome,
+            "reasons": [one.as_dict() for one in self.reasons],
+            "conditions": [one.as_dict() for one in self.conditions],
+            "strongest": self.strongest,
+        }
+
+
+def decide(case: Evidence, *, has_sensitive: bool) -> Decision:
+    """Decide by the rule above."""
+    against = sorted(_against(case), key=lambda one: -one.weight)
+    conditions = sorted(_open(case, has_sensitive=has_sensitive), key=lambda one: -one.weight)
+    outcome = REFUSE if against else CONDITIONS if conditions else RELEASE
+    reasons = [*against, *conditions, *_in_favor(case)][:MOST_REASONS]
+    return Decision(outcome, reasons, conditions, _strongest(case))
+
+
+def _against(case: Evidence) -> Iterator[Said]:
+    """Yield what forbids a release, what is counted first."""
+    for one in case.requirements:
+        if not one["holds"]:
+            yield Said(
+                "{requirement} does not hold: {value}.",
+                {"requirement": one["requirement"], "value": _number(one["value"])},
+                3,
+            )
+    for one in case.bounds:
+        if not one["holds"]:
+            is_least = one["least"] is not None and one["value"] < one["least"]
+            said = (
+                "{of} is {value}; at least {end} was asked."
+                if is_least
+                else "{of} is {value}; at most {end} was asked."
+            )
+            end = one["least"] if is_least else one["most"]
+            yield Said(said, {"of": one["of"], "value": _number(one["value"]), "end": _number(end)}, 3)
+    limit = MARGIN if case.context.most_gain is None else case.context.most_gain
+    said = (
+        "{attack}, by {who}, finds {found} of 100, and blind guessing {blind}: more than the {most} that it may gain."
+    )
+    found: dict[str, Said] = {}
+    for attack, name, figure in _figures(case):
+        if figure.low is not None and figure.blind is not None and figure.low > figure.blind + limit:
+            gain = figure.value - figure.blind
+            said = f"{_FINDS[_kind(attack)]} It may gain {{most}}."
+            too_much = Said(said, {**_shown(attack, name, figure), "most": out_of_100(limit)}, 1 + gain)
+            key = f"{attack['threat']}: {attack_title(attack['attack'], attack.get('sensitive'))}"
+            # Of several scores of one attack that which finds most.
+            found[key] = max(too_much, found.get(key, too_much), key=lambda each: each.weight)
+    yield from found.values()
+
+
+def _open(case: Evidence, *, has_sensitive: bool) -> Iterator[Said]:
+    """Yield what has to be settled before a release, what was measured first."""
+    limit = MARGIN if case.context.most_gain is None else case.context.most_gain
+    for attack, name, figure in _figures(case):
+        values = _shown(attack, name, figure)
+        if figure.low is None or figure.high is None or figure.blind is None:
+            yield Said("{attack}, by {who}, states no interval or no chance: judge it yourself.", values, 5)
+        elif figure.low <= figure.blind + limit < figure.high:
+            said = "{attack}, by {who}, may find {low} to {high} of 100, and blind guessing {blind}: too few to tell."
+            yield Said(said, values, 6)
+        if name == "certain" and figure.value > 0 and (figure.low or 0.0) <= limit:
+            yield Said("{found} of 100 people are found with certainty ({attack}, by {who}).", values, 7)
+    if case.kept_anyway:
+        said = "Released as it is although it may lead to people: {columns}."
+        yield Said(said, {"columns": ", ".join(case.kept_anyway)}, 6.5)
+    for one, said in (
+        (is_linking, "No attack that links a record to a person was measured."),
+        (is_singling_out, "Whether labels single people out was not measured."),
+        *([(is_inferring, "No attack that learns a value of a person was measured.")] if has_sensitive else []),
+    ):
+        if not any(one(attack) and scores_that_decide(attack) for attack in case.attacks):
+            yield Said(said, {}, 4)
+    if case.earlier is not None and not any(one["attack"] == "intersection" for one in case.attacks):
+        yield Said("What this release and the one before give away together was not measured.", {}, 4)
+    if not case.bounds and not case.requirements:
+        yield Said("Nobody stated a requirement or a bound that the release must hold.", {}, 3.5)
+    if case.context.most_gain is None:
+        said = "Nobody stated how much an attack may gain. {most} of 100 is used to refuse, and never to release."
+        yield Said(said, {"most": out_of_100(MARGIN)}, 3)
+    missing = [name for name in NEEDED if getattr(case.context, name) is None]
+    missing += [] if case.reviewer else ["reviewer"]
+    if missing:
+        yield Said("Not stated: {fields}.", {"fields": missing}, 2)
+    if case.context.environment == "public" and case.context.harm in BAD_HARMS:
+        yield Said("The harm is {harm}, and anybody may receive the release.", {"harm": case.context.harm}, 2.5)
+    review = day_of(case.context.review_on)
+    if review is not None and review < case.today:
+        yield Said("The day of the review, {day}, is past.", {"day": case.context.review_on}, 8)
+
+
+def _in_favor(case: Evidence) -> Iterator[Said]:
+    strongest = _strongest(case)
+    if strongest is not None:
+        yield Said(
+            "No attack gains more than the {most} of 100 that it may.", {"most": out_of_100(case.context.most_gain)}
+        )
+    n = len(case.bounds) + len(case.requirements)
+    yield Said("All {n} requirements and bounds hold, recounted on the released rows.", {"n": n})
+    yield Said("The smallest class has {k}; {n} are alone.", {"k": case.k, "n": case.n_alone})
+
+
+def _figures(case: Evidence) -> Iterator[tuple[Mapping[str, Any], str, Figure]]:
+    for attack in case.attacks:
+        for name, score in scores_that_decide(attack).items():
+            yield attack, name, figure_of(attack, name, score, case.context.most_gain)
+
+
+def _strongest(case: Evidence) -> dict[str, Any] | None:
+    """Return the attack that finds most beyond blind guessing, in people out of a hundred."""
+    tried = [one for one in case.attacks if scores_that_decide(one) and not is_singling_out(one)]
+    found = [(one, *strongest_score(one)) for one in tried]
+    figures = [(one, name, figure_of(one, name, score, case.context.most_gain)) for one, name, score in found]
+    if not figures:
+        return None
+    attack, name, figure = max(figures, key=lambda one: one[2].value - (one[2].blind or 0.0))
+    said = f"The strongest attack: {_FINDS[_kind(attack)]} The 95 % interval is from {{low}} to {{high}}."
+    return {
+        "said": said,
+        "values": _shown(attack, name, figure),
+        "unit": figure.unit,
+        "gain": figure.value - (figure.blind or 0.0),
+    }
+
+
+def _kind(attack: Mapping[str, Any]) -> str:
+    if is_inferring(attack) and attack.get("sensitive") is not None:
+        return "inferring"
+    # Of a history shares are of months and pseudonyms, not of people.
+    return "linking" if is_linking(attack) and isinstance(attack["known"], list) else "other"
+
+
+def _shown(attack: Mapping[str, Any], name: str, figure: Figure) -> dict[str, Any]:
+    return {
+        "attack": attack["attack"],
+        "column": attack.get("sensitive"),
+        "who": attack["threat"],
+        "knows": attack["known"],
+        "score": name,
+        "found": out_of_100(figure.value),
+        "blind": out_of_100(figure.blind),
+        "low": out_of_100(figure.low),
+        "high": out_of_100(figure.high),
+    }
+
+
+def _number(value: Any) -> str:
+    return f"{float(value):.4g}"
