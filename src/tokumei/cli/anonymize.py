@@ -15,7 +15,7 @@ from tokumei.cli.options import (
     part_options,
     reads_tables,
 )
-from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.output import show, showing_progress
 from tokumei.cli.parameters import Argument, Option
 from tokumei.cli.request import ArxOption, HierarchyOption, QiOption, asks, columns_of, hierarchies_of, read_table
 from tokumei.core.errors import InputError
@@ -68,8 +68,7 @@ def table(
         Path | None, Option("--recipe", metavar="FILE", help="Write the recipe, for 'tokumei anonymize apply'.")
     ] = None,
     rows: Annotated[
-        Path | None,
-        Option("--rows", metavar="FILE", help="Write which row each released row was. Keep it secret."),
+        Path | None, Option("--rows", metavar="FILE", help="Write which row each released row was. Keep it secret.")
     ] = None,
     seed: SeedOption = None,
     engine: EngineOption = "local",
@@ -78,7 +77,6 @@ def table(
     ] = False,
     reading: Reading = AS_IT_IS,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Anonymize a table so that it keeps what was asked for, with as little loss as the method can.
 
@@ -120,12 +118,12 @@ def table(
     if dry_run:
         check_outputs(outputs, inputs=read, force=force)
         is_plain = rows is None and seed is None and not request.reproducible
-        show(plan_of_files(file, known, asked, engine=engine, reading=reading, is_plain=is_plain), json=json)
+        show(plan_of_files(file, known, asked, engine=engine, reading=reading, is_plain=is_plain))
         return
     with showing_progress(), guarded(outputs, inputs=read, force=force) as drafts:
         to = {option.removeprefix("--"): draft for option, draft in drafts.items()}
         result = anonymize_to_files(file, known, to, asked, engine=engine, reading=reading, beside=Path(out))
-    show(result.written_to(Path(out)), json=json)
+    show(result.written_to(Path(out)))
 
 
 @reads_tables
@@ -135,12 +133,10 @@ def apply(
     out: OutOption,
     hierarchies: HierarchiesOption = None,
     population: Annotated[
-        str | None,
-        Option("--population", metavar="FILE", help="Everybody, as of now, where the recipe needs it."),
+        str | None, Option("--population", metavar="FILE", help="Everybody, as of now, where the recipe needs it.")
     ] = None,
     unseen: Annotated[
-        str,
-        Option("--unseen", help="Values the recipe does not know: refuse, suppress (their rows) or top (hide)."),
+        str, Option("--unseen", help="Values the recipe does not know: refuse, suppress (their rows) or top (hide).")
     ] = "refuse",
     key: Annotated[
         list[str] | None,
@@ -156,7 +152,6 @@ def apply(
     seed: SeedOption = None,
     reading: Reading = AS_IT_IS,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Anonymize another table, such as next month's, as a recipe says; values it does not know are refused.
 
@@ -186,7 +181,7 @@ def apply(
             seed=seed,
         )
         write_frame(result.release.frame, drafts["--out"])
-    show(result.written_to(out), json=json)
+    show(result.written_to(out))
 
 
 # What is asked of the rows that are written, and none are.
@@ -211,7 +206,6 @@ def compare(
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Run methods on one table, and compare what each found and what it cost.
 
@@ -237,4 +231,4 @@ def compare(
         result = compare_source(file, known, asked, names(methods, "--methods") if methods else None, engine=engine)
         if out is not None:
             result.write_page(drafts["--out"])
-    show(result.written_to(out), json=json)
+    show(result.written_to(out))

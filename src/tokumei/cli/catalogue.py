@@ -8,17 +8,14 @@ from dataclasses import MISSING
 from importlib.metadata import entry_points
 from typing import Annotated, Any
 
-from tokumei.cli.output import JsonFlag, show
+from tokumei.cli.output import show
 from tokumei.cli.parameters import Argument
 from tokumei.core.errors import UnknownPart
 from tokumei.core.registry import Registry, part_options
 from tokumei.core.result import Answer, Rows
 
 
-def parts(
-    kind: Annotated[str | None, Argument(metavar="[KIND]", help="Only this kind.")] = None,
-    json: JsonFlag = False,
-) -> None:
+def parts(kind: Annotated[str | None, Argument(metavar="[KIND]", help="Only this kind.")] = None) -> None:
     """List the registered parts by kind, with their options.
 
     Example: tokumei parts history-attack
@@ -35,7 +32,7 @@ def parts(
         Rows(["name", "what it does", "options"], [_row(part) for part in found], name)
         for name, found in listed.items()
     ]
-    show(Answer(listed, tables), json=json)
+    show(Answer(listed, tables))
 
 
 def _row(part: dict[str, Any]) -> list[str]:

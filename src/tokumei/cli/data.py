@@ -17,7 +17,7 @@ from tokumei.cli.options import (
     reads_histories,
     reads_tables,
 )
-from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
+from tokumei.cli.output import EXIT_CHECK_FAILED, show, showing_progress
 from tokumei.cli.output import show as show_result
 from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError
@@ -43,7 +43,6 @@ def clean_retail(
     out: Annotated[Path, Option("--out", metavar="OUT", help="File to write, Parquet or CSV.")],
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Clean the UCI Online Retail data as the PWSCUP contests did.
 
@@ -73,15 +72,11 @@ def clean_retail(
         "last": moments.max(),
         "out": str(out),
     }
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 @reads_tables
-def describe(
-    file: SourceArgument,
-    reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
-) -> None:
+def describe(file: SourceArgument, reading: Reading = AS_IT_IS) -> None:
     """Show the columns of a file: type, missing and distinct values, range, the most common value.
 
     Example: tokumei data describe adult.csv
@@ -95,7 +90,7 @@ def describe(
     tell_blanks(columns)
     facts = Facts({"file": file, "rows": described["rows"], "columns": len(columns)})
     table = Rows(FACTS, [list(column.values()) for column in columns])
-    show(Answer({"file": file, **described}, [facts, table]), json=json)
+    show(Answer({"file": file, **described}, [facts, table]))
 
 
 @reads_histories
@@ -110,7 +105,6 @@ def draw_knowledge(
     seed: SeedOption = 0,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Draw the purchases that an attacker knows, for 'tokumei attack history'.
 
@@ -126,7 +120,7 @@ def draw_knowledge(
     n_unknown = len(set(history.customers) - set(known.customers))
     result: dict[str, Any] = {"rows": known.n_rows, "known": known.kept.height, "draw": draw, "seed": seed}
     result |= {"customers without a known row": n_unknown, "out": str(out)}
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 def make_retail(
@@ -136,7 +130,6 @@ def make_retail(
     seed: SeedOption = 0,
     file_format: FormatOption = FileFormat.PARQUET,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Make up a year of purchases shaped like Online Retail, and the customers' master data.
 
@@ -163,7 +156,7 @@ def make_retail(
         "seed": seed,
         "files": [str(history), str(master)],
     }
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 def make_services(
@@ -172,7 +165,6 @@ def make_services(
     seed: SeedOption = 0,
     file_format: FormatOption = FileFormat.PARQUET,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Make up the people of services by sex, age and prefecture, each service with its own skew.
 
@@ -201,7 +193,7 @@ def make_services(
             write_hierarchy(builder.build(column, people[column]), drafts[f"--out {column}"])
     result: dict[str, Any] = {"rows": n_rows, "services": services, "seed": seed, "hierarchies": str(folder)}
     shown = Facts(result | {"files": str(out)})
-    show(Answer(result | {"files": [str(file) for file in files.values()]}, [shown]), json=json)
+    show(Answer(result | {"files": [str(file) for file in files.values()]}, [shown]))
 
 
 def make_survey(
@@ -210,7 +202,6 @@ def make_survey(
     seed: SeedOption = 0,
     file_format: FormatOption = FileFormat.PARQUET,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Make up survey microdata: 13 quasi-identifiers and 12 correlated numeric columns.
 
@@ -223,7 +214,7 @@ def make_survey(
     frame = make(rows, seed=seed)
     write_frame(frame, file)
     result: dict[str, Any] = {"rows": frame.height, "columns": frame.width, "seed": seed, "files": [str(file)]}
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 def _new_file(folder: Path, name: str, file_format: FileFormat, *, force: bool) -> Path:
@@ -260,7 +251,6 @@ def build(
     ] = None,
     reading: Reading = AS_IT_IS,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Build a hierarchy for a column, from its values and a builder.
 
@@ -285,16 +275,12 @@ def build(
         "values_per_level": [len(level) for level in hierarchy.levels],
         "out": str(out),
     }
-    show_result(Answer(result), json=json)
+    show_result(Answer(result))
 
 
 @reads_tables
 def check(
-    hierarchy: HierarchyArgument,
-    data: DataOption = None,
-    column: ColumnOption = None,
-    reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
+    hierarchy: HierarchyArgument, data: DataOption = None, column: ColumnOption = None, reading: Reading = AS_IT_IS
 ) -> None:
     """Check that a hierarchy nests and covers a column; exit 1 if it does not.
 
@@ -313,15 +299,13 @@ def check(
     result: dict[str, Any] = {"file": str(hierarchy), "is_good": is_good, **asdict(report), "remarks": report.remarks}
     facts = {"file": str(hierarchy), "values per level": report.n_labels}
     facts |= {"good" if is_good else "not good": " ".join(report.remarks) or "nests and covers"}
-    show_result(Answer(result, [Facts(facts)]), json=json)
+    show_result(Answer(result, [Facts(facts)]))
     if not is_good:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)
 
 
 def show_hierarchy(
-    hierarchy: HierarchyArgument,
-    limit: Annotated[int, Option(min=1, help="Values to show.")] = 20,
-    json: JsonFlag = False,
+    hierarchy: HierarchyArgument, limit: Annotated[int, Option(min=1, help="Values to show.")] = 20
 ) -> None:
     """Show a hierarchy: how many labels each level has, and its first values.
 
@@ -337,7 +321,7 @@ def show_hierarchy(
     parts: list[Section] = [Rows([f"level {level} ({size:,})" for level, size in enumerate(sizes)], rows[:limit])]
     if len(rows) > limit:
         parts.append(Sentence(f"… and {len(rows) - limit:,} more values (--limit shows more)"))
-    show_result(Answer(values, parts), json=json)
+    show_result(Answer(values, parts))
 
 
 def _values(data: str | None, column: str, reading: Reading) -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tokumei.cli.options import part_options
-from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.output import show, showing_progress
 from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Rows, Sentence
@@ -41,7 +41,6 @@ def check(
     history: HistoryOption = None,
     data: DataOption = None,
     options: SetOption = None,
-    json: JsonFlag = False,
 ) -> None:
     """Check a release by the rules of an edition; every fault names line, column, value and rule.
 
@@ -54,7 +53,7 @@ def check(
         judge.check(given, _in_order(judge.terms.release_files, release))
     seconds = round(time.perf_counter() - started, 3)
     result = {"edition": edition, "is_valid": True, "rules": len(judge.terms.release_rules), "seconds": seconds}
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 def score(
@@ -68,7 +67,6 @@ def score(
         Option("--knowledge", metavar="LEVEL=FILE", help="What attackers know at a level; repeatable."),
     ] = None,
     options: SetOption = None,
-    json: JsonFlag = False,
 ) -> None:
     """Check a release and score it by the formulas of an edition.
 
@@ -81,7 +79,7 @@ def score(
     with showing_progress():
         found = judge.check_and_score(given, known, files)
     table = Rows(["score", "value"], list(leaves(found.details).items()))
-    show(Answer(found.details, [table, *map(Sentence, found.flags)]), json=json)
+    show(Answer(found.details, [table, *map(Sentence, found.flags)]))
 
 
 def _edition(name: str, options: list[str] | None) -> Edition:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from tokumei.cli.options import ForceOption, level_pairs, pairs, reads_tables
-from tokumei.cli.output import JsonFlag, show
+from tokumei.cli.output import show
 from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
@@ -28,7 +28,6 @@ OutOption = Annotated[Path, Option("--out", metavar="FILE", help="File to write.
 
 def keys(
     name: Annotated[Path, Argument(metavar="NAME", help="NAME.key is yours alone, NAME.pub for everybody.")],
-    json: JsonFlag = False,
 ) -> None:
     """Make a key pair to sign with.
 
@@ -39,7 +38,7 @@ def keys(
     key = PrivateKey.fresh()
     private, public = write_keys(name, key)
     result = {"private": str(private), "public": str(public), "fingerprint": fingerprint(key.public)}
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 @reads_tables
@@ -56,7 +55,6 @@ def try_levels(
     ] = None,
     limit: Annotated[int, Option("--limit", min=1, help="Nodes to list, fewest classes first.")] = LISTED,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Show what an offer says of levels: predicted k with its band, and whether they can be asked for.
 
@@ -99,7 +97,7 @@ def try_levels(
     }
     about = {"offer": offer.name, "by": offer.words.provider, "k": k, "rule": offer.rule}
     about |= {} if law is None else {"law": law_in_words(law, k)}
-    show(Answer(values, [Facts(about), _tried(offer, tried), *_connected(ways)]), json=json)
+    show(Answer(values, [Facts(about), _tried(offer, tried), *_connected(ways)]))
 
 
 def _tried(offer: Any, tried: list[Any]) -> Rows:
@@ -136,7 +134,6 @@ def request(
     out: OutOption,
     criterion: CriterionOption = None,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Ask for levels, where the offer's formula says that they can be had.
 
@@ -157,7 +154,7 @@ def request(
         signed = made.signed(signing)
         signed.write(drafts["--out"])
     result = {"request": signed.digest, "levels": wanted, "criterion": made.criterion, "out": str(out)}
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 def approve(
@@ -166,7 +163,6 @@ def approve(
     out: OutOption,
     deny: Annotated[bool, Option("--deny", help="Say no instead.")] = False,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Agree to a request as the second person that an offer asks for.
 
@@ -180,13 +176,12 @@ def approve(
     with guarded({"--out": out}, inputs=[file, key], force=force) as drafts:
         Approval(signed.digest, not deny).signed(read_private(key)).write(drafts["--out"])
     result = {"request": signed.digest, "approved": not deny, "out": str(out)}
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 def verify(
     path: Annotated[
-        Path,
-        Argument(metavar="PATH", help="An offer, or the folder of a desk, with its private half or without."),
+        Path, Argument(metavar="PATH", help="An offer, or the folder of a desk, with its private half or without.")
     ],
     key: Annotated[Path | None, Option("--key", metavar="NAME.pub", help="The key that must have signed it.")] = None,
     answer: Annotated[
@@ -201,7 +196,6 @@ def verify(
     log: Annotated[
         Path | None, Option("--log", metavar="FILE", help="The public log that the answer is held against.")
     ] = None,
-    json: JsonFlag = False,
 ) -> None:
     """Check signatures, logs and releases; what was changed, is missing or was moved is named.
 
@@ -227,7 +221,7 @@ def verify(
         result |= check_answer(answer, signed.key, public_log, request=request, release=release)
     elif request is not None or release is not None:
         raise InputError.of("--answer, which request and release are held against")
-    show(Answer(result | {"is_good": True}, [Facts(result)]), json=json)
+    show(Answer(result | {"is_good": True}, [Facts(result)]))
 
 
 def watch(
@@ -236,7 +230,6 @@ def watch(
         Path | None, Option("--release", metavar="FILE", help="A release to hold against the first offer.")
     ] = None,
     levels: LevelsOption = None,
-    json: JsonFlag = False,
 ) -> None:
     """Look over offers: copies, partners for joint studies, and a release that its formula does not allow.
 
@@ -264,7 +257,7 @@ def watch(
     ]
     parts.append(Facts({"offers": len(offers), "copies": len(result["copies"]), "partners": len(result["partners"])}))
     parts += [Sentence(remark) for remark in result.get("tampering", [])]
-    show(Answer(result, parts), json=json)
+    show(Answer(result, parts))
 
 
 def _node(offer: Any, levels: list[str]) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ from tokumei.cli.options import (
     names,
     reads_tables,
 )
-from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.output import show, showing_progress
 from tokumei.cli.parameters import Argument, Option
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
 from tokumei.core.text import Text
@@ -70,13 +70,11 @@ def offer(
     ] = None,
     k: Annotated[int, Option("--k", min=2, help="The k of the criterion 'own', if no other is given.")] = 10,
     method: Annotated[
-        str,
-        Option("--method", help="What is published: power-law, a formula; or margins, how many have each value."),
+        str, Option("--method", help="What is published: power-law, a formula; or margins, how many have each value.")
     ] = "power-law",
     epsilon: Annotated[float, Option("--epsilon", min=1e-6, help="Of the power law's noise: less hides more.")] = 1.0,
     table: Annotated[
-        list[str] | None,
-        Option("--table", metavar="A=1,B=2", help="With margins: a two-way table at these levels."),
+        list[str] | None, Option("--table", metavar="A=1,B=2", help="With margins: a two-way table at these levels.")
     ] = None,
     levels: Annotated[
         list[str] | None, Option("--levels", metavar="A=1,B=2", help="Levels of the first release.")
@@ -132,7 +130,6 @@ def offer(
     summary: Annotated[str, Option("--summary", help="What the people in the data are told.")] = "",
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Offer a table by a formula: hierarchies, formula and first release are published, the table stays.
 
@@ -202,7 +199,7 @@ def offer(
         parts.append(Sentence(Text(NOT_VETTED, **numbers, fails=result["refused_fails"]["edge"])))
     if opened.only_what_occurs:
         parts.append(Sentence(f"{', '.join(opened.only_what_occurs)}: {ONLY_WHAT_OCCURS}"))
-    show(Answer(result, parts), json=json)
+    show(Answer(result, parts))
 
 
 def _offered(result: dict[str, Any]) -> dict[str, object]:
@@ -228,8 +225,7 @@ def _offered(result: dict[str, Any]) -> dict[str, object]:
 def attack(
     desk: Annotated[Path, Argument(metavar="DESK", help="The folder of a desk, or of its public half.")],
     against: Annotated[
-        Path | None,
-        Option("--against", metavar="DESK2", help="Another desk, of the same table or one that grew."),
+        Path | None, Option("--against", metavar="DESK2", help="Another desk, of the same table or one that grew.")
     ] = None,
     most: Annotated[int, Option("--most", min=1, help="Integer programs to solve at most.")] = 2_000,
     counts: Annotated[
@@ -237,7 +233,6 @@ def attack(
         Option("--counts", metavar="FILE", help="Write all published counts, to be attacked by 'attack table'."),
     ] = None,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Show what all that is public proves: the smallest class that follows, and of whom; exit code 1 if there is one.
 
@@ -267,7 +262,7 @@ def attack(
         parts.append(Rows(["class", "least", "most", "k"], rows, title=f"proven of {found.about}"))
     facts = {"k": found.k, "classes": found.n_classes, "integer programs": found.n_programs}
     parts.append(Facts(facts | {"proven below k": len(found.proven), "left open": found.n_open}))
-    show(Answer(found.as_dict(), parts), json=json)
+    show(Answer(found.as_dict(), parts))
     if found.proven:
         raise click.exceptions.Exit(1)
 
@@ -278,7 +273,6 @@ def admit(
     recipient: Annotated[
         list[str], Option("--recipient", metavar="NAME=FILE.pub:CRITERION", help="A user whom you know.")
     ],
-    json: JsonFlag = False,
 ) -> None:
     """List users in an offer by their keys, and by which criterion each is served; a revision tells it.
 
@@ -293,7 +287,7 @@ def admit(
     after = admitted(made, signed.digest, [read_recipient(each) for each in recipient])
     revise(opened, after, read_private(key))
     result = {"revision": after.revision, "recipients": [one.name for one in after.recipients]}
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 def read_recipient(text: str) -> Any:

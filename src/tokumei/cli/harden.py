@@ -16,7 +16,7 @@ from tokumei.cli.options import (
     reads_histories,
     reads_tables,
 )
-from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.output import show, showing_progress
 from tokumei.cli.parameters import Option
 from tokumei.cli.releases import (
     InOrderOption,
@@ -80,7 +80,6 @@ def harden(
     out_format: OutFormatOption = None,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Change the release of a history until every attack finds at most a share of the customers.
 
@@ -115,7 +114,7 @@ def harden(
             hierarchy=items,
         )
         done.release.write(drafts["--out"], drafts.get("--published"), drafts.get("--truth"))
-    show(done.written_to(out), json=json)
+    show(done.written_to(out))
 
 
 @reads_tables
@@ -123,8 +122,7 @@ def harden_table(
     release: ReleaseOption,
     qi: QiOption,
     bound: Annotated[
-        float,
-        Option("--bound", metavar="0.05", help="Largest share that any attack may find beyond what is blind."),
+        float, Option("--bound", metavar="0.05", help="Largest share that any attack may find beyond what is blind.")
     ],
     out: Annotated[Path, Option("--out", metavar="OUT", help="The hardened release.")],
     original: PeopleOption = None,
@@ -132,8 +130,7 @@ def harden_table(
         str | None, Option("--attacks", metavar="A,B,…", help="Which attacks; all that can work if not given.")
     ] = None,
     changes: Annotated[
-        str | None,
-        Option("--changes", metavar="A,B,…", help="Some of snap, widen, merge, suppress; all if not given."),
+        str | None, Option("--changes", metavar="A,B,…", help="Some of snap, widen, merge, suppress; all if not given.")
     ] = None,
     suppress: Annotated[
         float, Option("--suppress", metavar="P", help="Share of the released rows that may be left out.")
@@ -165,7 +162,6 @@ def harden_table(
     force: ForceOption = False,
     seed: SeedOption = 1,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Change a released table until no attack finds more than a bound allows, with as little loss as can be found.
 
@@ -203,7 +199,7 @@ def harden_table(
         table = read_table(original or release, columns, secret, reading, hierarchies=trees)
         done = _hardened(table, None if original is None else release, asked, beside, reading)
         done.release.write(drafts["--out"], None, drafts.get("--out-rows"))
-    show(done.written_to(out), json=json)
+    show(done.written_to(out))
 
 
 def _hardened(

@@ -15,7 +15,7 @@ from tokumei.cli.options import (
     part_options,
     reads_histories,
 )
-from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.output import show, showing_progress
 from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts
@@ -80,7 +80,6 @@ def anonymize_history(
     ] = False,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Anonymize a purchase history by one method or a pipeline.
 
@@ -109,11 +108,11 @@ def anonymize_history(
         items = Path(given[-1].partition("=")[2]) if given else None
     typed = part_options(options, anonymize)
     if dry_run and engine == "local":
-        _predict(file, method, typed, outputs, seed, reading, force=force, json=json)
+        _predict(file, method, typed, outputs, seed, reading, force=force)
         return
     steps = steps_of(method, pipeline, items, typed)
     if dry_run:
-        _plan(file, steps, outputs, engine, reading, force=force, json=json)
+        _plan(file, steps, outputs, engine, reading, force=force)
         return
     with showing_progress(), guarded(outputs, inputs=[file, pipeline, items], force=force) as drafts:
         is_generalized = generalizes(steps)
@@ -144,7 +143,7 @@ def anonymize_history(
             )
             done.write(drafts["--out"], drafts.get("--published"), drafts.get("--truth"), drafts.get("--rows"))
             result = {**done.to_dict(), "out": str(out)}
-    show(Answer(result, release_sections(result)), json=json)
+    show(Answer(result, release_sections(result)))
 
 
 def _predict(
@@ -156,7 +155,6 @@ def _predict(
     reading: Reading,
     *,
     force: bool,
-    json: bool,
 ) -> None:
     """Predict what a release would cost."""
     from tokumei.data.files.outputs import check_outputs
@@ -169,18 +167,11 @@ def _predict(
     check_outputs(outputs, inputs=[file], force=force)
     with showing_progress():
         done = predict_history(history_of(file, reading), method=method, seed=seed or 0, **options)
-    show(done, json=json)
+    show(done)
 
 
 def _plan(
-    file: Path,
-    steps: Any,
-    outputs: dict[str, Path | None],
-    engine: str,
-    reading: Reading,
-    *,
-    force: bool,
-    json: bool,
+    file: Path, steps: Any, outputs: dict[str, Path | None], engine: str, reading: Reading, *, force: bool
 ) -> None:
     """Estimate what anonymizing on an engine would take."""
     from tokumei.data.files.outputs import check_outputs
@@ -193,7 +184,7 @@ def _plan(
     check_outputs(outputs, inputs=[file], force=force)
     check_engine_can(steps)
     published = outputs["--published"] is not None
-    show(plan_history(file, steps, engine=engine, reading=reading, published=published), json=json)
+    show(plan_history(file, steps, engine=engine, reading=reading, published=published))
 
 
 @reads_histories
@@ -202,8 +193,7 @@ def measure_history(
     release: ReleaseOption,
     measures: Annotated[str | None, Option("--measures", metavar="A,B,…", help="Only these; all if not given.")] = None,
     master: Annotated[
-        Path | None,
-        Option("--master", metavar="M", help="The customers' sex, birth, country, for measures of buyers."),
+        Path | None, Option("--master", metavar="M", help="The customers' sex, birth, country, for measures of buyers.")
     ] = None,
     options: Annotated[
         list[str] | None,
@@ -223,7 +213,6 @@ def measure_history(
     seed: Annotated[int, Option("--seed", min=0, help="What --draws draws by.")] = 1,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Measure how much use a released history lost, by every measure that its columns allow.
 
@@ -238,7 +227,7 @@ def measure_history(
         people = None if master is None else _master(master, reading)
         how: dict[str, Any] = {"master": people, "reading": reading, "engine": engine}
         done = measure(original, release, wanted, options=given, draws=draws, seed=seed, **how)
-    show(done, json=json)
+    show(done)
 
 
 @reads_histories
@@ -288,7 +277,6 @@ def attack_history(
     engine: EngineOption = "local",
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Guess the pseudonym of each customer in each month, from some purchases that are known.
 
@@ -318,7 +306,7 @@ def attack_history(
             raise InputError.of("two releases and --out, as link-releases A.csv B.csv --out pairs.csv")
         if engine != "local":
             raise InputError.of("the local engine, which link-releases needs", option="--engine", value=engine)
-        _link(releases or [], out, truth, seed, reading, force=force, json=json)
+        _link(releases or [], out, truth, seed, reading, force=force)
         return
     if releases:
         raise InputError.of("link-releases, which takes two releases", value=str(releases[0]))
@@ -331,7 +319,7 @@ def attack_history(
             expected = "the local engine, which threats, attribution and membership need"
             raise InputError.of(expected, option="--engine", value=engine)
         asked = _Threatened(threat, attack, original, release, rows, control, people, draws, seed, item_file(hierarchy))
-        _attack_as(asked, options, out, force=force, reading=reading, json=json)
+        _attack_as(asked, options, out, force=force, reading=reading)
         return
     if attack is None or knowledge is None or out is None:
         raise InputError.of("the NAME of an attack, --knowledge and --out; or --threat with --original")
@@ -348,19 +336,17 @@ def attack_history(
         done.write(drafts["--out"], form)
     result: dict[str, Any] = {**done.to_dict(), "out": str(out)}
     if truth is None:
-        show(Answer(result, [Facts({**done.facts, "out": str(out)}), *done.sections()[1:]]), json=json)
+        show(Answer(result, [Facts({**done.facts, "out": str(out)}), *done.sections()[1:]]))
         return
     # The test is that which the guesses were chosen for.
     test: dict[str, Any] = {name: typed[name] for name in ("p", "alpha") if done.are_pairs and name in typed}
     judged = judge_files(out, truth, release, reading=reading, engine=engine, **test)
     success = {name: one for name, one in judged.to_dict().items() if name != "customers"}
     sections = [Facts({**done.facts, "out": str(out)}), *done.sections()[1:], *judged.sections()]
-    show(Answer({**result, "success": success}, sections), json=json)
+    show(Answer({**result, "success": success}, sections))
 
 
-def _link(
-    releases: list[Path], out: Path, truth: Path | None, seed: int, reading: Reading, *, force: bool, json: bool
-) -> None:
+def _link(releases: list[Path], out: Path, truth: Path | None, seed: int, reading: Reading, *, force: bool) -> None:
     """Link the names of two releases, and write the pairs."""
     from tokumei.data.files.outputs import guarded
     from tokumei.tasks.link_releases import link_history_releases
@@ -369,7 +355,7 @@ def _link(
         done = link_history_releases(*releases, truth=truth, seed=seed, reading=reading)
         done.write(drafts["--out"])
     result = {**done.to_dict(), "out": str(out)}
-    show(Answer(result, [Facts({**done.facts, "out": str(out)}), *done.sections()[1:]]), json=json)
+    show(Answer(result, [Facts({**done.facts, "out": str(out)}), *done.sections()[1:]]))
 
 
 @dataclass(frozen=True)
@@ -389,7 +375,7 @@ class _Threatened:
 
 
 def _attack_as(
-    asked: _Threatened, options: list[str] | None, out: Path | None, *, force: bool, reading: Reading, json: bool
+    asked: _Threatened, options: list[str] | None, out: Path | None, *, force: bool, reading: Reading
 ) -> None:
     """Attack under a threat model; the customers at risk, those told, or the claims, go to a file if one is named."""
     from tokumei.data.files.formats import write_frame
@@ -408,7 +394,7 @@ def _attack_as(
             claimed = attribute_history(asked.original, asked.release, asked.threat, **how)
             if out is not None:
                 write_frame(claimed.numbered_claims, drafts["--out"])
-            show(claimed, json=json)
+            show(claimed)
             return
         if asked.attack == "membership" and asked.rows is None:
             if asked.control is None:
@@ -417,7 +403,7 @@ def _attack_as(
             told = attack_membership(asked.original, asked.release, asked.threat, **how)
             if out is not None:
                 write_frame(told.riskiest, drafts["--out"])
-            show(told, json=json)
+            show(told)
             return
         if asked.rows is not None or asked.threat is None:
             raise InputError.of("attribution, which asks whose purchases rows are", option="--rows")
@@ -425,7 +411,7 @@ def _attack_as(
         done = threat_history(asked.original, asked.release, asked.threat, **how)
         if out is not None:
             write_frame(done.at_risk, drafts["--out"])
-    show(done, json=json)
+    show(done)
 
 
 @reads_histories
@@ -433,20 +419,17 @@ def judge(
     guess: Annotated[Path, Argument(metavar="Fh", help="The guesses: by customer, by pseudonym, or by row.")],
     truth: Annotated[Path, Option("--truth", metavar="F", help="Who is who.")],
     published: Annotated[
-        Path | None,
-        Option("--published", metavar="S", help="What was published: also judge purchase by purchase."),
+        Path | None, Option("--published", metavar="S", help="What was published: also judge purchase by purchase.")
     ] = None,
     p: Annotated[
         str | None,
         Option("--p", metavar="CHANCE", help="Of a generalized release: chance of a right guess allowed, 1/3."),
     ] = None,
     alpha: Annotated[
-        str | None,
-        Option("--alpha", metavar="LEVEL", help="Of a generalized release: level of the test, 0.01/20."),
+        str | None, Option("--alpha", metavar="LEVEL", help="Of a generalized release: level of the test, 0.01/20.")
     ] = None,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Judge guesses by the truth: the share of customers, of their months, of pseudonyms and of purchases found.
 
@@ -456,7 +439,7 @@ def judge(
 
     with showing_progress():
         judged = judge_files(guess, truth, published, reading=reading, engine=engine, p=p, alpha=alpha)
-    show(judged, json=json)
+    show(judged)
 
 
 @reads_histories
@@ -484,7 +467,6 @@ def knowledge(
     ] = None,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Show how dangerous each kind of knowledge is: the risk of being found, measured and predicted.
 
@@ -504,7 +486,7 @@ def knowledge(
         done = knowledge_history(file, release, reading=reading, **asked)
         if out is not None:
             done.page().write(drafts["--out"])
-    show(done, json=json)
+    show(done)
 
 
 def item_file(texts: list[str] | None) -> Path | None:

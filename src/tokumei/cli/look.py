@@ -28,7 +28,7 @@ from tokumei.cli.options import (
     names,
     reads_tables,
 )
-from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
+from tokumei.cli.output import EXIT_CHECK_FAILED, show, showing_progress
 from tokumei.cli.parameters import Option
 from tokumei.cli.request import ArxOption, HierarchyOption, asks, hierarchies_of
 from tokumei.core.errors import InputError
@@ -45,7 +45,6 @@ def inspect(
     seed: SeedOption = 0,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Describe each column: what it is, which single people out, and which roles they may have.
 
@@ -67,7 +66,7 @@ def inspect(
             found.page().write(drafts["--out"])
         if job is not None:
             write_text(drafts["--job"], table_template(found, Path(file), reading, beside=job.parent))
-    show(found.written_to(out or job), json=json)
+    show(found.written_to(out or job))
 
 
 @reads_tables
@@ -80,7 +79,6 @@ def count(
     hierarchies: HierarchiesOption = None,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Count the classes of some columns: how many there are, the smallest (k), and the rows that are alone.
 
@@ -110,7 +108,7 @@ def count(
         "unique": counts.n_unique,
         "seconds": round(time.perf_counter() - started, 4),
     }
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 # More nodes than this are summed up, not listed, unless asked for.
@@ -137,7 +135,6 @@ def predict(
     limit: Annotated[int, Option("--limit", min=1, help="Nodes to list.")] = LISTED,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Predict the k of nodes from few counts, and compare it with the k that counting gives.
 
@@ -161,7 +158,7 @@ def predict(
             engine=engine,
             reading=reading,
         )
-    show(result, json=json)
+    show(result)
 
 
 NOTHING = Requirements()
@@ -224,13 +221,11 @@ def audit(
         ),
     ] = None,
     recipe: Annotated[
-        Path | None,
-        Option("--recipe", metavar="FILE", help="How the release was made: a promise that is void fails."),
+        Path | None, Option("--recipe", metavar="FILE", help="How the release was made: a promise that is void fails.")
     ] = None,
     threshold: Annotated[float, Option("--threshold", help="Records with a larger risk are counted.")] = 0.2,
     population_size: Annotated[
-        int | None,
-        Option("--population-size", min=1, metavar="N", help="Estimate who is alone among so many people."),
+        int | None, Option("--population-size", min=1, metavar="N", help="Estimate who is alone among so many people.")
     ] = None,
     weights: Annotated[
         str | None,
@@ -249,7 +244,6 @@ def audit(
     ] = None,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Measure how safe a table is as it stands; exit 1 if a stated requirement fails.
 
@@ -292,7 +286,7 @@ def audit(
                 in_order=in_order,
                 reading=reading,
             )
-        show(generalized, json=json)
+        show(generalized)
         if not generalized.holds:
             raise click.exceptions.Exit(EXIT_CHECK_FAILED)
         return
@@ -314,6 +308,6 @@ def audit(
             reading=reading,
         )
     result = replace(result, not_checked=not_checked)
-    show(result, json=json)
+    show(result)
     if not result.holds:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)

@@ -143,18 +143,15 @@ Delimiter = Annotated[
     ),
 ]
 Encoding = Annotated[
-    str | None,
-    Option("--encoding", panel=PANEL, help="Of a text file, such as cp932 or cp1252; found if not given."),
+    str | None, Option("--encoding", panel=PANEL, help="Of a text file, such as cp932 or cp1252; found if not given.")
 ]
 Sheet = Annotated[str | None, Option("--sheet", panel=PANEL, help="The sheet of a workbook that has several.")]
 SkipRows = Annotated[int, Option("--skip-rows", min=0, panel=PANEL, help="How many lines stand above the header.")]
 NullValues = Annotated[
-    str | None,
-    Option("--null-values", metavar="A,B,…", panel=PANEL, help="Texts that stand for a missing value."),
+    str | None, Option("--null-values", metavar="A,B,…", panel=PANEL, help="Texts that stand for a missing value.")
 ]
 NoHeader = Annotated[
-    bool,
-    Option("--no-header", panel=PANEL, help="The first line is data; columns are called 1, 2, 3, …"),
+    bool, Option("--no-header", panel=PANEL, help="The first line is data; columns are called 1, 2, 3, …")
 ]
 Trim = Annotated[
     bool,
@@ -168,8 +165,7 @@ Rename = Annotated[
     bool, Option("--rename", panel=PANEL, help="Read the second column of a name as name_2, the third as name_3.")
 ]
 Codes = Annotated[
-    bool,
-    Option("--codes", panel=PANEL, help="Keep codes where a file of Stata, SAS or SPSS has labels for them."),
+    bool, Option("--codes", panel=PANEL, help="Keep codes where a file of Stata, SAS or SPSS has labels for them.")
 ]
 Columns = Annotated[
     list[str] | None,

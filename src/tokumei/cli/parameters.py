@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from types import NoneType
-from typing import Any, get_args, get_origin
+from typing import Any, ParamSpec, get_args, get_origin
 
 import click
 
 OPTIONS_PANEL = "Options"
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,12 @@ class _Member(click.Choice[Any]):
     def normalize_choice(self, choice: object, ctx: click.Context | None) -> str:
         """Return a member as it is typed: by its value, where Click would take its name."""
         return str(choice.value if isinstance(choice, Enum) else choice)
+
+
+def shows_no_result(command: Callable[P, None]) -> Callable[P, None]:
+    """Mark a command that runs until it is ended, so that it gets no --json."""
+    command.shows_no_result = True  # type: ignore[attr-defined]
+    return command
 
 
 def parameters_of(function: Callable[..., Any]) -> list[click.Parameter]:

@@ -17,7 +17,7 @@ from tokumei.cli.options import (
     reads_histories,
     reads_tables,
 )
-from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
+from tokumei.cli.output import EXIT_CHECK_FAILED, show, showing_progress
 from tokumei.cli.parameters import Argument, Option
 from tokumei.cli.request import (
     HierarchyOption,
@@ -48,8 +48,7 @@ InOrderOption = Annotated[
     bool, Option("--in-order", help="Row n of both files is the same person, as after --keep-order.")
 ]
 PeopleOption = Annotated[
-    Path | None,
-    Option("--original", metavar="X", help="The original: people who are known. Some attacks need none."),
+    Path | None, Option("--original", metavar="X", help="The original: people who are known. Some attacks need none.")
 ]
 KnownOption = Annotated[
     str | None, Option("--known", metavar="A,B,…", help="Only these columns are known; --qi if not given.")
@@ -119,8 +118,7 @@ def attack_table(
         Path | None, Option("--claims", metavar="FILE", help="Write what is claimed of which cell to this file.")
     ] = None,
     candidates: Annotated[
-        Path | None,
-        Option("--candidates", metavar="FILE", help="Write the rows that counts make likely to this file."),
+        Path | None, Option("--candidates", metavar="FILE", help="Write the rows that counts make likely to this file.")
     ] = None,
     options: Annotated[
         list[str] | None,
@@ -129,7 +127,6 @@ def attack_table(
     force: ForceOption = False,
     seed: SeedOption = 1,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Attack a released table as somebody who knows people would: by one attack, or by all that the files allow.
 
@@ -218,7 +215,7 @@ def attack_table(
             if result.candidates_table is None:
                 raise InputError.of("an attack that guesses rows: reconstruction", option="--candidates")
             write_file_or_folder(result.candidates_table, drafts["--candidates"])
-    show(result.written_to(claims or candidates), json=json)
+    show(result.written_to(claims or candidates))
     if result.is_refused:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)
 
@@ -276,7 +273,6 @@ def measure_table(
         list[str] | None, Option("--set", metavar="NAME=VALUE", help="An option of the one measure asked for.")
     ] = None,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Measure how much use a released table lost, by every measure that its columns allow.
 
@@ -305,7 +301,7 @@ def measure_table(
         )
         numbers = names(numeric, "--numeric") if numeric else None
         result = measure_release(before, release, parts, numeric=numbers, rows=rows, in_order=in_order, reading=reading)
-    show(result, json=json)
+    show(result)
 
 
 @reads_histories
@@ -325,7 +321,6 @@ def measure_safety(
         list[str] | None, Option("--set", metavar="NAME=VALUE", help="An option of the measure; repeatable.")
     ] = None,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Measure how well a history hides customers, or a table whose values were drawn; exit 1 if it does not hold.
 
@@ -348,7 +343,7 @@ def measure_safety(
             history = read_released_history(release, reading)
             score, holds = part.measure(history), part.holds(history)
     facts = {"measure": name, "value": score.value, "holds": holds, **score.inputs}
-    show(Answer({"measure": name, "holds": holds, "score": score.as_dict()}, [Facts(facts)]), json=json)
+    show(Answer({"measure": name, "holds": holds, "score": score.as_dict()}, [Facts(facts)]))
     if not holds:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)
 

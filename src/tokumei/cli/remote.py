@@ -18,7 +18,7 @@ import click
 from tokumei.cli import remote_server
 from tokumei.cli.edition import leaves
 from tokumei.cli.options import ForceOption
-from tokumei.cli.output import EXIT_BAD_INPUT, EXIT_CHECK_FAILED, JsonFlag, fail, show, showing_progress
+from tokumei.cli.output import EXIT_BAD_INPUT, EXIT_CHECK_FAILED, fail, show, showing_progress, wants_json
 from tokumei.cli.parameters import Argument, Option
 from tokumei.cli.remote_server import (
     SERVER_VARIABLE,
@@ -63,12 +63,12 @@ def wait_for(reached: Server, key: str) -> dict[str, Any]:
             pause = min(LONGEST_PAUSE, 1.3 * pause)
 
 
-def show_submission(found: Mapping[str, object], *, json: bool) -> None:
+def show_submission(found: Mapping[str, object]) -> None:
     """Show a submission; one that was refused or failed ends as a check on this machine does."""
-    show(Answer(found, _submission_sections(found)), json=json)
-    if found["state"] == REFUSED and not json:
+    show(Answer(found, _submission_sections(found)))
+    if found["state"] == REFUSED and not wants_json():
         fail(input_error(found), wants_json=False)
-    if found["reason"] and not json:
+    if found["reason"] and not wants_json():
         click.echo(found["reason"], err=True)
     if found["state"] in (REFUSED, FAILED):
         raise click.exceptions.Exit(EXIT_CHECK_FAILED if found["state"] == REFUSED else EXIT_BAD_INPUT)
@@ -142,7 +142,6 @@ def login(
     scope: Annotated[str, Option("--scope", help="read, submit or organize.")] = "submit",
     days: Annotated[int, Option("--days", min=1, max=3650, help="How long to stay logged in.")] = 90,
     insecure: InsecureOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Log in to a server and keep a token for it in a file that only you can read.
 
@@ -163,10 +162,10 @@ def login(
         "expires": me["expires"],
         "kept in": str(file),
     }
-    show(Answer(shown), json=json)
+    show(Answer(shown))
 
 
-def logout(server: ServerOption = None, insecure: InsecureOption = False, json: JsonFlag = False) -> None:
+def logout(server: ServerOption = None, insecure: InsecureOption = False) -> None:
     """Revoke the token at the server and forget it here.
 
     Example: tokumei remote logout
@@ -175,14 +174,13 @@ def logout(server: ServerOption = None, insecure: InsecureOption = False, json: 
     reached.call("DELETE", "/tokens/current")
     forget(reached.url)
     shown = {"server": reached.url, "is_logged_in": False}
-    show(Answer(shown), json=json)
+    show(Answer(shown))
 
 
 def contests(
     contest: Annotated[str | None, Argument(metavar="[CONTEST]", help="Show one of them in full.")] = None,
     server: ServerOption = None,
     insecure: InsecureOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """List the contests of the server, or show the rules and the schedule of one.
 
@@ -192,24 +190,24 @@ def contests(
     if contest is not None:
         found = reached.get(f"/contests/{part(contest)}")
         found["announcements"] = reached.get(f"/contests/{part(contest)}/announcements")
-        show(Answer(found, contest_sections(found)), json=json)
+        show(Answer(found, contest_sections(found)))
         return
     page = reached.get("/contests", limit=100)
     rows = [
         [one["slug"], one["title"], one["phase"], one["closes_at"][:16], (one["team"] or {}).get("slug")]
         for one in page["items"]
     ]
-    show(Answer(page, [Rows(["contest", "title", "phase", "closes", "your team"], rows)]), json=json)
+    show(Answer(page, [Rows(["contest", "title", "phase", "closes", "your team"], rows)]))
 
 
-def teams(server: ServerOption = None, insecure: InsecureOption = False, json: JsonFlag = False) -> None:
+def teams(server: ServerOption = None, insecure: InsecureOption = False) -> None:
     """List your teams.
 
     Example: tokumei remote teams
     """
     found = find_server(server, allow_plain=insecure).get("/teams")
     rows = [[one["slug"], one["display_name"], one["role"]] for one in found]
-    show(Answer({"teams": found}, [Rows(["team", "name", "you are"], rows)]), json=json)
+    show(Answer({"teams": found}, [Rows(["team", "name", "you are"], rows)]))
 
 
 def join(
@@ -218,7 +216,6 @@ def join(
     invitation: Annotated[str, Option("--invitation", help="What the link to a private contest ends in.")] = "",
     server: ServerOption = None,
     insecure: InsecureOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Enter one of your teams in a contest.
 
@@ -226,7 +223,7 @@ def join(
     """
     body = {"team": team, "invitation": invitation}
     found = find_server(server, allow_plain=insecure).call("POST", f"/contests/{part(contest)}/join", json=body)
-    show(Answer(found, [Facts({"contest": found["slug"], "team": team, "phase": found["phase"]})]), json=json)
+    show(Answer(found, [Facts({"contest": found["slug"], "team": team, "phase": found["phase"]})]))
 
 
 def submit(
@@ -235,7 +232,6 @@ def submit(
     wait: WaitOption = False,
     server: ServerOption = None,
     insecure: InsecureOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Submit a release; with --wait, print its faults or its score.
 
@@ -243,7 +239,7 @@ def submit(
     """
     reached = find_server(server, allow_plain=insecure)
     roles = reached.get(f"/contests/{part(contest)}")["rules"]["release_files"]
-    _submit(reached, f"/contests/{part(contest)}/releases", roles, files, is_waiting=wait, json=json)
+    _submit(reached, f"/contests/{part(contest)}/releases", roles, files, is_waiting=wait)
 
 
 def attack(
@@ -254,7 +250,6 @@ def attack(
     wait: WaitOption = False,
     server: ServerOption = None,
     insecure: InsecureOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Submit a guess at another team's release.
 
@@ -263,7 +258,7 @@ def attack(
     reached = find_server(server, allow_plain=insecure)
     roles = reached.get(f"/contests/{part(contest)}")["rules"]["guess_files"]
     path = f"/contests/{part(contest)}/targets/{part(team)}/guesses?knowledge={part(knowledge)}"
-    _submit(reached, path, roles, files, is_waiting=wait, json=json)
+    _submit(reached, path, roles, files, is_waiting=wait)
 
 
 def status(
@@ -271,7 +266,6 @@ def status(
     wait: WaitOption = False,
     server: ServerOption = None,
     insecure: InsecureOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Show what became of a submission, or list your latest ones.
 
@@ -280,26 +274,24 @@ def status(
     reached = find_server(server, allow_plain=insecure)
     if key is not None:
         found = wait_for(reached, key) if wait else reached.get(f"/submissions/{part(key)}")
-        show_submission(found, json=json)
+        show_submission(found)
         return
     page = reached.get("/submissions")
     rows = [
         [one["key"], one["contest"], one["team"], one["kind"], one["target"], one["at"][:16], one["says"]]
         for one in page["items"]
     ]
-    show(Answer(page, [Rows(["key", "contest", "team", "kind", "target", "at", "state"], rows)]), json=json)
+    show(Answer(page, [Rows(["key", "contest", "team", "kind", "target", "at", "state"], rows)]))
 
 
-def scoreboard(
-    contest: ContestArgument, server: ServerOption = None, insecure: InsecureOption = False, json: JsonFlag = False
-) -> None:
+def scoreboard(contest: ContestArgument, server: ServerOption = None, insecure: InsecureOption = False) -> None:
     """Show who stands where, as far as you may know.
 
     Example: tokumei remote scoreboard spring-cup
     """
     found = find_server(server, allow_plain=insecure).get(f"/contests/{part(contest)}/scoreboard")
     if found["is_hidden"]:
-        show(Answer(found, [Sentence("The scoreboard is hidden until the contest ends.")]), json=json)
+        show(Answer(found, [Sentence("The scoreboard is hidden until the contest ends.")]))
         return
     extra = list(dict.fromkeys(name for line in found["lines"] for name in line["numbers"]))
     rows = [
@@ -307,7 +299,7 @@ def scoreboard(
         + [line["numbers"].get(name) for name in extra]
         for line in found["lines"]
     ]
-    show(Answer(found, [Rows(["place", "team", "value", "utility", "safety", *extra], rows)]), json=json)
+    show(Answer(found, [Rows(["place", "team", "value", "utility", "safety", *extra], rows)]))
 
 
 def download(
@@ -318,7 +310,6 @@ def download(
     force: ForceOption = False,
     server: ServerOption = None,
     insecure: InsecureOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Fetch all files of a contest that there are now: data, knowledge, and the other teams' releases.
 
@@ -330,7 +321,7 @@ def download(
     with showing_progress():
         fetched = remote_server.fetch_all(reached, contest, to, force=force)
     rows = [[str(path), path.stat().st_size] for path in fetched]
-    show(Answer({"files": [name for name, _ in rows]}, [Rows(["file", "bytes"], rows)]), json=json)
+    show(Answer({"files": [name for name, _ in rows]}, [Rows(["file", "bytes"], rows)]))
 
 
 def _new_token(url: str, username: str | None, scope: str, days: int) -> str:
@@ -351,13 +342,11 @@ def _new_token(url: str, username: str | None, scope: str, days: int) -> str:
         return str(Server(url).call("POST", "/tokens", json=body | {"code": code})["token"])
 
 
-def _submit(
-    reached: Server, path: str, roles: list[dict[str, str]], files: list[Path], *, is_waiting: bool, json: bool
-) -> None:
+def _submit(reached: Server, path: str, roles: list[dict[str, str]], files: list[Path], *, is_waiting: bool) -> None:
     with showing_progress():
         made = remote_server.send(reached, path, remote_server.by_role(roles, files))
     if is_waiting:
-        show_submission(wait_for(reached, made["key"]), json=json)
+        show_submission(wait_for(reached, made["key"]))
         return
     facts = {"key": made["key"], "state": made["says"], "next": f"tokumei remote status {made['key']} --wait"}
-    show(Answer(made, [Facts(facts)]), json=json)
+    show(Answer(made, [Facts(facts)]))

@@ -22,7 +22,7 @@ from tokumei.cli.options import (
     names,
     reads_histories,
 )
-from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
+from tokumei.cli.output import EXIT_CHECK_FAILED, show, showing_progress
 from tokumei.cli.parameters import Argument, Option
 from tokumei.cli.request import ArxOption, asks
 from tokumei.core.errors import InputError
@@ -47,8 +47,7 @@ KnowledgeOption = Annotated[
     Option("--knowledge", metavar="25=T25", help="Per cent known and its file; drawn anew without a file."),
 ]
 AttacksOption = Annotated[
-    str | None,
-    Option("--attacks", metavar="A,B,…", help="Which attacks; the strongest and s1 to s6 if not given."),
+    str | None, Option("--attacks", metavar="A,B,…", help="Which attacks; the strongest and s1 to s6 if not given.")
 ]
 MinutesOption = Annotated[
     float | None,
@@ -59,8 +58,7 @@ MinutesOption = Annotated[
     ),
 ]
 SampleOption = Annotated[
-    int | None,
-    Option("--sample", min=2, metavar="N", help="Attack so many customers; as take minutes if not given."),
+    int | None, Option("--sample", min=2, metavar="N", help="Attack so many customers; as take minutes if not given.")
 ]
 
 
@@ -83,16 +81,13 @@ def report(
     hierarchy: ItemHierarchyOption = None,
     seed: SeedOption = 0,
     qi: Annotated[
-        str | None,
-        Option("--qi", metavar="A,B,…", panel=TABLES, help="The files are tables: what others may know."),
+        str | None, Option("--qi", metavar="A,B,…", panel=TABLES, help="The files are tables: what others may know.")
     ] = None,
     sensitive: Annotated[
-        str | None,
-        Option("--sensitive", metavar="A,B,…", panel=TABLES, help="What others want to learn."),
+        str | None, Option("--sensitive", metavar="A,B,…", panel=TABLES, help="What others want to learn.")
     ] = None,
     rows: Annotated[
-        Path | None,
-        Option("--rows", metavar="FILE", panel=TABLES, help="Whose row each released row was."),
+        Path | None, Option("--rows", metavar="FILE", panel=TABLES, help="Whose row each released row was.")
     ] = None,
     in_order: Annotated[
         bool,
@@ -114,8 +109,7 @@ def report(
     from_arx: ArxOption = None,
     request: Requirements = NOTHING,
     population_size: Annotated[
-        int | None,
-        Option("--population-size", min=1, panel=TABLES, help="Estimate who is alone among so many people."),
+        int | None, Option("--population-size", min=1, panel=TABLES, help="Estimate who is alone among so many people.")
     ] = None,
     weights: Annotated[
         str | None,
@@ -137,7 +131,6 @@ def report(
     lang: Annotated[Language, Option("--lang", panel=TABLES, help="The language of the pages.")] = Language.EN,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Measure and attack a release in every way, and write one self-contained page.
 
@@ -164,18 +157,7 @@ def report(
         known = names(qi, "--qi") if qi else []
         wanted = names(sensitive, "--sensitive") if sensitive else []
         _report_table(
-            original,
-            from_arx,
-            release,
-            known,
-            wanted,
-            out,
-            more,
-            reading,
-            lang.value,
-            public=public,
-            force=force,
-            json=json,
+            original, from_arx, release, known, wanted, out, more, reading, lang.value, public=public, force=force
         )
         return
     of_tables = (
@@ -204,7 +186,7 @@ def report(
             name=f"Report on {release.name}",
         )
         done.page().write(drafts["--out"])
-    show(Answer({**done.to_dict(), "out": str(out)}, [*done.sections(), Facts({"page": str(out)})]), json=json)
+    show(Answer({**done.to_dict(), "out": str(out)}, [*done.sections(), Facts({"page": str(out)})]))
 
 
 @reads_histories
@@ -223,7 +205,6 @@ def sweep(
     seed: SeedOption = 0,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Anonymize a history in many ways and draw what safety costs; what was done before is not done again.
 
@@ -254,7 +235,7 @@ def sweep(
             done.ways.write_json(drafts["sweep.json"])
             done.page().write(drafts["sweep.html"])
     page = Facts({"page": str(out / "sweep.html")})
-    show(Answer({**done.to_dict(), "out": str(out)}, [*done.sections(), page]), json=json)
+    show(Answer({**done.to_dict(), "out": str(out)}, [*done.sections(), page]))
 
 
 def _report_table(
@@ -270,7 +251,6 @@ def _report_table(
     *,
     public: bool,
     force: bool,
-    json: bool,
 ) -> None:
     """Report on a table: the page by the suffix of its file."""
     from tokumei.data.files.formats import read_beside
@@ -292,7 +272,7 @@ def _report_table(
             options["in_order"] = options["in_order"] or is_whole
         done = report_table(people, str(release), reading=reading, **options)
         done.write(drafts["--out"], language, out.suffix, is_public=public)
-    show(done.written_to(out), json=json)
+    show(done.written_to(out))
     if not done.dossier["holds"]:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)
 
@@ -329,7 +309,6 @@ def demo(
     customers: Annotated[int, Option(min=2, help="Number of made-up customers.")] = 400,
     seed: SeedOption = 1,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Make up a retail history, anonymize it, attack it, measure it, and write a report.
 
@@ -365,4 +344,4 @@ def demo(
         "report": str(out),
         "seconds": round(time.perf_counter() - started, 2),
     }
-    show(Answer(summary, [Facts(summary, "Tokumei demo")]), json=json)
+    show(Answer(summary, [Facts(summary, "Tokumei demo")]))

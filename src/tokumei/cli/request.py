@@ -35,12 +35,10 @@ ALL = "*"
 SAID = {"WHOSE": "WHOSE shares count where rows are left out"}
 QiOption = Annotated[str, Option("--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know.")]
 NumericOption = Annotated[
-    str | None,
-    Option("--numeric", metavar="A,B,…", help="Columns of numbers; those that hold numbers if not given."),
+    str | None, Option("--numeric", metavar="A,B,…", help="Columns of numbers; those that hold numbers if not given.")
 ]
 HierarchyOption = Annotated[
-    list[str] | None,
-    Option("--hierarchy", metavar="COLUMN=FILE", help="The hierarchy of one column; repeatable."),
+    list[str] | None, Option("--hierarchy", metavar="COLUMN=FILE", help="The hierarchy of one column; repeatable.")
 ]
 
 
