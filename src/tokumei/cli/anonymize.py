@@ -6,17 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
-from tokumei.cli.options import (
-    EngineOption,
-    ForceOption,
-    HierarchiesOption,
-    SourceArgument,
-    names,
-    part_options,
-    reads_tables,
-)
+from tokumei.cli.options import EngineOption, ForceOption, HierarchiesOption, SourceArgument, part_options, reads_tables
 from tokumei.cli.output import show, showing_progress
-from tokumei.cli.parameters import Argument, Option
+from tokumei.cli.parameters import Argument, Names, Option
 from tokumei.cli.request import ArxOption, HierarchyOption, QiOption, asks, columns_of, hierarchies_of, read_table
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -42,10 +34,7 @@ def table(
         str, Option("--out", metavar="OUT", help="The release, as CSV or Parquet; DIR/ for a folder of Parquet.")
     ],
     qi: Annotated[
-        str | None,
-        Option(
-            "--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know; those of --from-arx if not."
-        ),
+        list[str] | None, Names("--qi", help="The quasi-identifiers: what others may know; those of --from-arx if not.")
     ] = None,
     from_arx: ArxOption = None,
     hierarchies: HierarchiesOption = None,
@@ -104,7 +93,7 @@ def table(
         read.append(typed["table"])
     made = TABLE_ANONYMIZERS.make_from_text(method, typed)
     asked = replace(request, method=made, seed=seed, hierarchies=hierarchies_of(hierarchies, hierarchy))
-    known = names(qi, "--qi") if qi else []
+    known = qi or []
     if from_arx is not None:
         project = read_arx_project(from_arx)
         known = known or project.columns_of("quasi-identifier")
@@ -197,8 +186,7 @@ def compare(
     hierarchy: HierarchyOption = None,
     request: ReleaseRequest = NOTHING,
     methods: Annotated[
-        str | None,
-        Option("--methods", metavar="A,B,…", help="Only these; all that generalize but exhaustive if not given."),
+        list[str] | None, Names("--methods", help="Only these; all that generalize but exhaustive if not given.")
     ] = None,
     out: Annotated[
         Path | None, Option("--out", metavar="FILE.html", help="Write a page with the table and a figure.")
@@ -221,14 +209,9 @@ def compare(
     read = [file, hierarchies, *columns_of(hierarchy).values(), request.prices, request.population]
     with showing_progress(), guarded({"--out": out}, inputs=read, pages=["--out"], force=force) as drafts:
         known = known_on_engine(
-            file,
-            names(qi, "--qi"),
-            engine=engine,
-            reading=reading,
-            hierarchies=asked.hierarchies,
-            numeric=asked.numeric,
+            file, qi, engine=engine, reading=reading, hierarchies=asked.hierarchies, numeric=asked.numeric
         )
-        result = compare_source(file, known, asked, names(methods, "--methods") if methods else None, engine=engine)
+        result = compare_source(file, known, asked, methods, engine=engine)
         if out is not None:
             result.write_page(drafts["--out"])
     show(result.written_to(out))

@@ -6,9 +6,9 @@ import math
 from pathlib import Path
 from typing import Annotated, Any
 
-from tokumei.cli.options import ForceOption, level_pairs, pairs, reads_tables
+from tokumei.cli.options import ForceOption, level_pairs, reads_tables
 from tokumei.cli.output import show
-from tokumei.cli.parameters import Argument, Option
+from tokumei.cli.parameters import Argument, Option, pairs
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
 from tokumei.data.files.reading import AS_IT_IS, Reading

@@ -18,11 +18,10 @@ from tokumei.cli.options import (
     RuleOption,
     SourceArgument,
     level_pairs,
-    names,
     reads_tables,
 )
 from tokumei.cli.output import show, showing_progress
-from tokumei.cli.parameters import Argument, Option
+from tokumei.cli.parameters import Argument, Names, Option
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
 from tokumei.core.text import Text
 from tokumei.data.files.formats import write_frame
@@ -52,7 +51,7 @@ NOT_COMPARED = (
 @reads_tables
 def offer(
     file: SourceArgument,
-    qi: Annotated[str, Option("--qi", metavar="A,B,…", help="The quasi-identifiers.")],
+    qi: Annotated[list[str], Names("--qi", help="The quasi-identifiers.")],
     desk: Annotated[Path, Option("--desk", metavar="DIR", help="Folder to make for the offer.")],
     key: ProviderKeyOption,
     name: Annotated[str, Option("--name", help="What the offer is called.")],
@@ -80,7 +79,7 @@ def offer(
         list[str] | None, Option("--levels", metavar="A=1,B=2", help="Levels of the first release.")
     ] = None,
     carry: Annotated[
-        str | None, Option("--carry", metavar="A,B,…", help="Sensitive columns that go along, but never first.")
+        list[str] | None, Names("--carry", help="Sensitive columns that go along, but never first.")
     ] = None,
     l: Annotated[  # noqa: E741 - the name that the field uses.
         int, Option("--l", min=2, help="Fewest different values of a carried column in a class.")
@@ -152,13 +151,11 @@ def offer(
     criteria = [read_criterion(each) for each in criterion] if criterion else [Criterion("own", k)]
     strictest = max(each.k for each in criteria)
     with showing_progress():
-        trees, made = offered_hierarchies(
-            *(file, names(qi, "--qi"), strictest), given=hierarchies, engine=engine, reading=reading
-        )
+        trees, made = offered_hierarchies(*(file, qi, strictest), given=hierarchies, engine=engine, reading=reading)
     lattice = Lattice.of([each.with_top() for each in trees])
     read_by: dict[str, Any] = {"engine": engine, **reading.as_dict()}
     source = str(Path(file).resolve()) if Path(file).exists() else file
-    carried = names(carry, "--carry") if carry else ()
+    carried = carry or ()
     counted = CountedTable(lattice, source, carried=carried, sensitive=Sensitive(l, t), **read_by)
     decided = OfferTerms(
         criteria=criteria,

@@ -12,12 +12,11 @@ from tokumei.cli.options import (
     HierarchiesOption,
     ItemHierarchyOption,
     SeedOption,
-    names,
     reads_histories,
     reads_tables,
 )
 from tokumei.cli.output import show, showing_progress
-from tokumei.cli.parameters import Option
+from tokumei.cli.parameters import Names, Option
 from tokumei.cli.releases import (
     InOrderOption,
     KnownOption,
@@ -64,12 +63,11 @@ def harden(
     draw: DrawOption = "contest",
     draws: Annotated[int, Option("--draws", min=1, help="How often knowledge is drawn; all must hold.")] = 1,
     attacks: Annotated[
-        str | None, Option("--attacks", metavar="A,B,…", help="Which attacks; all that can work if not given.")
+        list[str] | None, Names("--attacks", help="Which attacks; all that can work if not given.")
     ] = None,
     minutes: MinutesOption = None,
     changes: Annotated[
-        str | None,
-        Option("--changes", metavar="A,B,…", help="Some of widen, delete, re-pseudonymize, permute; all if not given."),
+        list[str] | None, Names("--changes", help="Some of widen, delete, re-pseudonymize, permute; all if not given.")
     ] = None,
     sample: SampleOption = None,
     hierarchy: ItemHierarchyOption = None,
@@ -104,9 +102,9 @@ def harden(
             knowledge=knowledge,
             draw=draw,  # type: ignore[arg-type]
             draws=draws,
-            attacks=names(attacks, "--attacks") if attacks else None,
+            attacks=attacks,
             minutes=minutes,
-            changes=names(changes, "--changes") if changes else None,
+            changes=changes,
             sample=sample,
             seed=seed,
             form=form_of_release(form_of(original, reading), out_format),
@@ -127,10 +125,10 @@ def harden_table(
     out: Annotated[Path, Option("--out", metavar="OUT", help="The hardened release.")],
     original: PeopleOption = None,
     attacks: Annotated[
-        str | None, Option("--attacks", metavar="A,B,…", help="Which attacks; all that can work if not given.")
+        list[str] | None, Names("--attacks", help="Which attacks; all that can work if not given.")
     ] = None,
     changes: Annotated[
-        str | None, Option("--changes", metavar="A,B,…", help="Some of snap, widen, merge, suppress; all if not given.")
+        list[str] | None, Names("--changes", help="Some of snap, widen, merge, suppress; all if not given.")
     ] = None,
     suppress: Annotated[
         float, Option("--suppress", metavar="P", help="Share of the released rows that may be left out.")
@@ -176,17 +174,17 @@ def harden_table(
     from tokumei.data.files.outputs import guarded
 
     check_can_be_written(out)
-    columns, secret = names(qi, "--qi"), names(sensitive, "--sensitive") if sensitive else []
+    secret = sensitive or []
     trees = hierarchies_of(hierarchies, hierarchy)
     asked: dict[str, object] = {
         "bound": bound,
-        "attacks": names(attacks, "--attacks") if attacks else None,
-        "changes": names(changes, "--changes") if changes else None,
+        "attacks": attacks,
+        "changes": changes,
         "suppress": suppress,
         "by_interval": interval,
         "minutes": minutes,
         "seed": seed,
-        "numeric": names(numeric, "--numeric") if numeric else None,
+        "numeric": numeric,
         "method": told_method(method, method_set),
         "k": k,
     }
@@ -196,7 +194,7 @@ def harden_table(
         if original is None:
             flags = {f"--{name.replace('_', '-')}": value for name, value in beside.items()}
             check_names_nobody({**flags, "--out-rows": out_rows})
-        table = read_table(original or release, columns, secret, reading, hierarchies=trees)
+        table = read_table(original or release, qi, secret, reading, hierarchies=trees)
         done = _hardened(table, None if original is None else release, asked, beside, reading)
         done.release.write(drafts["--out"], None, drafts.get("--out-rows"))
     show(done.written_to(out))
@@ -210,5 +208,5 @@ def _hardened(
 
     if release is None:
         return harden_release(table, **asked)
-    known = names(beside["known"], "--known") if beside["known"] else []
+    known = beside["known"] or []
     return harden_table(table, release, **{**asked, **beside, "known": known}, reading=reading)

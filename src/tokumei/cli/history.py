@@ -11,12 +11,11 @@ from tokumei.cli.options import (
     ForceOption,
     ItemHierarchyOption,
     SeedOption,
-    names,
     part_options,
     reads_histories,
 )
 from tokumei.cli.output import show, showing_progress
-from tokumei.cli.parameters import Argument, Option
+from tokumei.cli.parameters import Argument, Names, Option
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -62,8 +61,7 @@ def anonymize_history(
     ] = None,
     out_format: OutFormatOption = None,
     carry: Annotated[
-        str | None,
-        Option("--carry", metavar="A,B,…", help="Further columns to release as they are; others are left out."),
+        list[str] | None, Names("--carry", help="Further columns to release as they are; others are left out.")
     ] = None,
     hierarchy: ItemHierarchyOption = None,
     carry_anyway: Annotated[
@@ -119,9 +117,10 @@ def anonymize_history(
         # An engine writes values as tables alone.
         read_as = TABLE if engine != "local" and not is_generalized else form_of(file, reading)
         form = form_of_release(read_as, out_format, is_generalized=is_generalized)
-        wanted = tuple(names(carry, "--carry")) if carry else ()
+        wanted = tuple(carry or ())
         if wanted and form != TABLE:
-            raise InputError.of(f"no column to carry, since {form} has no place for it", option="--carry", value=carry)
+            expected = f"no column to carry, since {form} has no place for it"
+            raise InputError.of(expected, option="--carry", value=",".join(wanted))
         if engine != "local":
             check_engine(engine)
             from tokumei.tasks.anonymize_history import write_history_on_engine
@@ -191,7 +190,7 @@ def _plan(
 def measure_history(
     original: OriginalOption,
     release: ReleaseOption,
-    measures: Annotated[str | None, Option("--measures", metavar="A,B,…", help="Only these; all if not given.")] = None,
+    measures: Annotated[list[str] | None, Names("--measures", help="Only these; all if not given.")] = None,
     master: Annotated[
         Path | None, Option("--master", metavar="M", help="The customers' sex, birth, country, for measures of buyers.")
     ] = None,
@@ -221,12 +220,11 @@ def measure_history(
     from tokumei.tasks.measure_history import measure_history as measure
     from tokumei.tasks.measure_history import options_from_text
 
-    wanted = names(measures, "--measures") if measures else None
-    given = options_from_text(options or [], wanted)
+    given = options_from_text(options or [], measures)
     with showing_progress():
         people = None if master is None else _master(master, reading)
         how: dict[str, Any] = {"master": people, "reading": reading, "engine": engine}
-        done = measure(original, release, wanted, options=given, draws=draws, seed=seed, **how)
+        done = measure(original, release, measures, options=given, draws=draws, seed=seed, **how)
     show(done)
 
 

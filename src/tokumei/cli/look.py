@@ -25,11 +25,10 @@ from tokumei.cli.options import (
     SeedOption,
     SourceArgument,
     level_pairs,
-    names,
     reads_tables,
 )
 from tokumei.cli.output import EXIT_CHECK_FAILED, show, showing_progress
-from tokumei.cli.parameters import Option
+from tokumei.cli.parameters import Names, Option
 from tokumei.cli.request import ArxOption, HierarchyOption, asks, hierarchies_of
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer
@@ -72,7 +71,7 @@ def inspect(
 @reads_tables
 def count(
     file: SourceArgument,
-    by: Annotated[str, Option("--by", metavar="A,B,…", help="Columns whose classes are counted.")],
+    by: Annotated[list[str], Names("--by", help="Columns whose classes are counted.")],
     levels: Annotated[
         list[str] | None, Option("--levels", metavar="A=1,B=2", help="Generalize columns to a level first.")
     ] = None,
@@ -87,20 +86,19 @@ def count(
     from tokumei.engines.count import count_classes
     from tokumei.hierarchies.files import read_hierarchies
 
-    columns = names(by, "--by")
     wanted = level_pairs(levels or [])
     if wanted and hierarchies is None:
         raise InputError.of("--hierarchies DIR, which --levels needs")
     for name in wanted:
-        if name not in columns:
-            raise InputError.of(f"a column of --by: {', '.join(columns)}", option="--levels", value=name)
+        if name not in by:
+            raise InputError.of(f"a column of --by: {', '.join(by)}", option="--levels", value=name)
     recodings = []
     if hierarchies is not None:
         found = read_hierarchies(hierarchies, wanted)
         recodings = [found[name].recoding(level) for name, level in wanted.items()]
     started = time.perf_counter()
     with showing_progress():
-        counts = count_classes(file, columns, recodings=recodings, engine=engine, reading=reading)
+        counts = count_classes(file, by, recodings=recodings, engine=engine, reading=reading)
     result: dict[str, object] = {
         "rows": counts.n_rows,
         "classes": counts.n_classes,
@@ -118,7 +116,7 @@ LISTED = 40
 @reads_tables
 def predict(
     file: SourceArgument,
-    qi: Annotated[str, Option("--qi", metavar="A,B,…", help="The quasi-identifiers.")],
+    qi: Annotated[list[str], Names("--qi", help="The quasi-identifiers.")],
     hierarchies: HierarchiesOption = None,
     hierarchy: HierarchyOption = None,
     method: Annotated[
@@ -145,7 +143,7 @@ def predict(
     with showing_progress():
         result = predict_source(
             file,
-            names(qi, "--qi"),
+            qi,
             k=k,
             method=method,
             levels=None if levels is None else level_pairs(levels),
@@ -169,17 +167,14 @@ NOTHING = Requirements()
 def audit(
     file: SourceArgument,
     qi: Annotated[
-        str | None,
-        Option(
+        list[str] | None,
+        Names(
             "--qi",
-            metavar="A,B,…",
             help="The quasi-identifiers: what others may know. With --against, FILE and each of its files have classes "
             "by those that they have. Not of generalized histories.",
         ),
     ] = None,
-    sensitive: Annotated[
-        str | None, Option("--sensitive", metavar="A,B,…", help="The columns others want to learn.")
-    ] = None,
+    sensitive: Annotated[list[str] | None, Names("--sensitive", help="The columns others want to learn.")] = None,
     against: Annotated[
         list[str] | None,
         Option(
@@ -260,8 +255,8 @@ def audit(
     from tokumei.tasks.audit_sample import Sampling
     from tokumei.tasks.audit_table import audit_source
 
-    known = names(qi, "--qi") if qi else []
-    secret = names(sensitive, "--sensitive") if sensitive else []
+    known = qi or []
+    secret = sensitive or []
     trees: object = hierarchies
     whole: object = original
     not_checked: Sequence[str] = ()

@@ -13,7 +13,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
 
-from tokumei.cli.parameters import Argument, Option
+from tokumei.cli.parameters import Argument, Names, Option, pairs
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.text import choice_of
 from tokumei.data.files.reading import Reading
@@ -57,46 +57,6 @@ DrawOption = Annotated[
         help="How known rows are drawn: so that nobody is left without one, as in PWSCUP 2017, or all alike.",
     ),
 ]
-
-
-def names(text: str, option: str) -> list[str]:
-    """Read names separated by commas; one that holds a comma stands in quotes, as in '"income, yearly",age'."""
-    found = [_unquoted(name) for name in _parts(text, ",", option) if name.strip()]
-    if not found:
-        raise InputError.of("names separated by commas", option=option, value=text)
-    for name in found:
-        if found.count(name) > 1:
-            raise InputError.of("each name once", option=option, value=name)
-    return found
-
-
-def pairs(texts: list[str], option: str) -> dict[str, str]:
-    """Read pairs such as age=2; several may stand in one text, separated by commas, and names in quotes."""
-    found: dict[str, str] = {}
-    for part in (part.strip() for text in texts for part in _parts(text, ",", option)):
-        name, *values = _parts(part, "=", option)
-        if not values or not name.strip():
-            raise InputError.of("name=value", option=option, value=part)
-        if _unquoted(name) in found:
-            raise InputError.of("each name once", option=option, value=part)
-        found[_unquoted(name)] = _unquoted("=".join(values))
-    return found
-
-
-def _parts(text: str, mark: str, option: str) -> list[str]:
-    """Cut a text at each mark outside quotes."""
-    if text.count('"') % 2:
-        raise InputError.of("a closing quote for each opening one", option=option, value=text)
-    # Of the pieces between quotes every second one is inside.
-    pieces = [piece if index % 2 else piece.replace(mark, "\0") for index, piece in enumerate(text.split('"'))]
-    return '"'.join(pieces).split("\0")
-
-
-def _unquoted(name: str) -> str:
-    """Take the quotes off a name; what is inside stays as it is, blanks at its ends included."""
-    name = name.strip()
-    is_quoted = len(name) > 1 and name.startswith('"') and name.endswith('"')
-    return name[1:-1].replace('""', '"') if is_quoted else name
 
 
 def part_options(
@@ -148,7 +108,7 @@ Encoding = Annotated[
 Sheet = Annotated[str | None, Option("--sheet", panel=PANEL, help="The sheet of a workbook that has several.")]
 SkipRows = Annotated[int, Option("--skip-rows", min=0, panel=PANEL, help="How many lines stand above the header.")]
 NullValues = Annotated[
-    str | None, Option("--null-values", metavar="A,B,…", panel=PANEL, help="Texts that stand for a missing value.")
+    list[str] | None, Names("--null-values", panel=PANEL, help="Texts that stand for a missing value.")
 ]
 NoHeader = Annotated[
     bool, Option("--no-header", panel=PANEL, help="The first line is data; columns are called 1, 2, 3, …")
@@ -230,13 +190,12 @@ def reading_of(given: dict[str, Any]) -> Reading:
             near = nearest(role, ROLES)
             expected = f"'{near}'" if near else choice_of(ROLES)
             raise InputError.of(f"{expected} before =", option="--columns", value=role)
-    nulls = given["null_values"]
     return Reading(
         encoding=given["encoding"],
         delimiter=_unescaped(given["delimiter"]),
         sheet=given["sheet"],
         skip_rows=given["skip_rows"],
-        null_values=tuple(names(nulls, "--null-values")) if nulls else (),
+        null_values=tuple(given["null_values"] or ()),
         has_header=not given["no_header"],
         trim=given["trim"],
         rename=given["rename"],

@@ -19,11 +19,10 @@ from tokumei.cli.options import (
     HierarchiesOption,
     ItemHierarchyOption,
     SeedOption,
-    names,
     reads_histories,
 )
 from tokumei.cli.output import EXIT_CHECK_FAILED, show, showing_progress
-from tokumei.cli.parameters import Argument, Option
+from tokumei.cli.parameters import Argument, Names, Option
 from tokumei.cli.request import ArxOption, asks
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts
@@ -47,7 +46,7 @@ KnowledgeOption = Annotated[
     Option("--knowledge", metavar="25=T25", help="Per cent known and its file; drawn anew without a file."),
 ]
 AttacksOption = Annotated[
-    str | None, Option("--attacks", metavar="A,B,…", help="Which attacks; the strongest and s1 to s6 if not given.")
+    list[str] | None, Names("--attacks", help="Which attacks; the strongest and s1 to s6 if not given.")
 ]
 MinutesOption = Annotated[
     float | None,
@@ -81,10 +80,10 @@ def report(
     hierarchy: ItemHierarchyOption = None,
     seed: SeedOption = 0,
     qi: Annotated[
-        str | None, Option("--qi", metavar="A,B,…", panel=TABLES, help="The files are tables: what others may know.")
+        list[str] | None, Names("--qi", panel=TABLES, help="The files are tables: what others may know.")
     ] = None,
     sensitive: Annotated[
-        str | None, Option("--sensitive", metavar="A,B,…", panel=TABLES, help="What others want to learn.")
+        list[str] | None, Names("--sensitive", panel=TABLES, help="What others want to learn.")
     ] = None,
     rows: Annotated[
         Path | None, Option("--rows", metavar="FILE", panel=TABLES, help="Whose row each released row was.")
@@ -154,10 +153,18 @@ def report(
             "weights": weights,
             **_stated(context),
         }
-        known = names(qi, "--qi") if qi else []
-        wanted = names(sensitive, "--sensitive") if sensitive else []
         _report_table(
-            original, from_arx, release, known, wanted, out, more, reading, lang.value, public=public, force=force
+            original,
+            from_arx,
+            release,
+            qi or [],
+            sensitive or [],
+            out,
+            more,
+            reading,
+            lang,
+            public=public,
+            force=force,
         )
         return
     of_tables = (
@@ -176,7 +183,7 @@ def report(
             release,
             knowledge=knowledge,
             draw=draw,  # type: ignore[arg-type]
-            attacks=names(attacks, "--attacks") if attacks else None,
+            attacks=attacks,
             minutes=minutes,
             swept=None if sweep is None else _read_sweep(sweep),
             sample=sample,
@@ -213,7 +220,6 @@ def sweep(
     from tokumei.data.files.outputs import check_folder, guarded
     from tokumei.tasks.report_history import sweep_history
 
-    wanted = names(attacks, "--attacks") if attacks else None
     items = item_file(hierarchy)
     read = [file, grid, items, *files_of(knowledge)]
     check_folder(out, ("results", *SWEEP_FILES), option="--out", inputs=read, force=force)
@@ -224,7 +230,7 @@ def sweep(
             grid=grid,
             knowledge=knowledge,
             draw=draw,  # type: ignore[arg-type]
-            attacks=wanted,
+            attacks=attacks,
             minutes=minutes,
             sample=sample,
             seed=seed,
@@ -247,7 +253,7 @@ def _report_table(
     out: Path,
     options: dict[str, Any],
     reading: Reading,
-    language: str,
+    language: Language,
     *,
     public: bool,
     force: bool,
@@ -271,7 +277,7 @@ def _report_table(
             is_whole = options["rows"] is None and read_beside(release, reading, people.roles).height == people.n_rows
             options["in_order"] = options["in_order"] or is_whole
         done = report_table(people, str(release), reading=reading, **options)
-        done.write(drafts["--out"], language, out.suffix, is_public=public)
+        done.write(drafts["--out"], language.value, out.suffix, is_public=public)
     show(done.written_to(out))
     if not done.dossier["holds"]:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tokumei.cli.options import names, pairs
-from tokumei.cli.parameters import OPTIONS_PANEL, Option
+from tokumei.cli.parameters import OPTIONS_PANEL, Names, Option, names, pairs
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import Reading
 from tokumei.tasks.request import Kind, Requirements, request_fields, role_fields
@@ -33,9 +32,9 @@ TYPED: Mapping[Kind, Any] = {
 ALL = "*"
 # What a mark in the notation of a number stands for, where it does not say so itself.
 SAID = {"WHOSE": "WHOSE shares count where rows are left out"}
-QiOption = Annotated[str, Option("--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know.")]
+QiOption = Annotated[list[str], Names("--qi", help="The quasi-identifiers: what others may know.")]
 NumericOption = Annotated[
-    str | None, Option("--numeric", metavar="A,B,…", help="Columns of numbers; those that hold numbers if not given.")
+    list[str] | None, Names("--numeric", help="Columns of numbers; those that hold numbers if not given.")
 ]
 HierarchyOption = Annotated[
     list[str] | None, Option("--hierarchy", metavar="COLUMN=FILE", help="The hierarchy of one column; repeatable.")

@@ -32,10 +32,11 @@ from functools import wraps
 from typing import Any, Literal, get_args
 
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
@@ -74,6 +75,12 @@ def is_loopback(request: HttpRequest) -> bool:
         return ipaddress.ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
     except ValueError:
         return False
+
+
+def redirect_saying(request: HttpRequest, said: str, to: str, **where: object) -> HttpResponse:
+    """Redirect to a page that begins with what was done."""
+    messages.success(request, said)
+    return redirect(reverse(to, kwargs=where) if where else to)
 
 
 def next_page(request: HttpRequest, otherwise: str = "pages:home") -> str:

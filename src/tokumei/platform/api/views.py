@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from tokumei.platform.access import UserRequest, access
+from tokumei.platform.access import UserRequest, access, redirect_saying
 from tokumei.platform.accounts.forms import DisplayNameField, OwnPasswordForm
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api import services
@@ -72,8 +71,7 @@ def tokens(request: UserRequest) -> HttpResponse:
 def revoke(request: UserRequest, token: int) -> HttpResponse:
     """Make a token void."""
     services.revoke(request.user, token)
-    messages.success(request, _("The token is revoked."))
-    return redirect("tokens:mine")
+    return redirect_saying(request, _("The token is revoked."), "tokens:mine")
 
 
 @access("anyone")

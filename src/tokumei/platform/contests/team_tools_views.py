@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.contest.edition import ContestTerms
 from tokumei.core.errors import NotFound
-from tokumei.platform.access import UserRequest, access
+from tokumei.platform.access import UserRequest, access, redirect_saying
 from tokumei.platform.contests.forms import AnswerForm, NoteForm, QuestionForm
 from tokumei.platform.contests.models import CheckState, Contest, FileCheck, Participation, Submission
 from tokumei.platform.contests.reading_views import find, find_one, frame
@@ -67,8 +67,7 @@ def note(request: UserRequest, submission: Submission) -> HttpResponse:
 def choose(request: UserRequest, submission: Submission) -> HttpResponse:
     """Choose the release that counts."""
     teamwork.choose(submission, request.user)
-    messages.success(request, _("This release counts now."))
-    return redirect("contests:submission", submission.key)
+    return redirect_saying(request, _("This release counts now."), "contests:submission", submission.key)
 
 
 @access("member", of=find_own)
@@ -225,8 +224,7 @@ def answer(request: UserRequest, contest: Contest, question: int) -> HttpRespons
         return _page(request, contest, QuestionForm(), failed=(found.pk, form))
     given = form.cleaned_data
     service.answer_question(found, request.user, text=given["text"], is_public=given["is_public"])
-    messages.success(request, _("The answer is sent."))
-    return redirect("contests:questions", contest=contest.slug)
+    return redirect_saying(request, _("The answer is sent."), "contests:questions", contest=contest.slug)
 
 
 def _page(

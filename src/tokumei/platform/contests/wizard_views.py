@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
-from tokumei.platform.access import UserRequest, access
+from tokumei.platform.access import UserRequest, access, redirect_saying
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import ContestDraft
 from tokumei.platform.contests.services import drafts
@@ -214,8 +214,7 @@ def _says(job: Any) -> str:
 def delete(request: UserRequest, draft: ContestDraft) -> HttpResponse:
     """Delete a draft."""
     drafts.delete_draft(draft, request.user)
-    messages.success(request, _("The draft is deleted."))
-    return redirect("contests:new")
+    return redirect_saying(request, _("The draft is deleted."), "contests:new")
 
 
 def _page(

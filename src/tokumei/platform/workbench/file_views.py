@@ -21,7 +21,7 @@ from tokumei.core.errors import InputError, NotFound, TokumeiError
 from tokumei.core.registry import part_options
 from tokumei.data.history_columns import NEEDED, SCHEMA
 from tokumei.hierarchies.hierarchy import BUILDERS
-from tokumei.platform.access import UserRequest, access, status_of
+from tokumei.platform.access import UserRequest, access, redirect_saying, status_of
 from tokumei.platform.accounts.models import User
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.files.shared import share
@@ -130,8 +130,7 @@ def _shown(request: HttpRequest) -> dict[str, Any]:
 def delete(request: UserRequest, piece: Piece) -> HttpResponse:
     """Delete a piece of work at once."""
     services.delete_piece(piece)
-    messages.success(request, _("It is deleted, with its file and all that was made of it."))
-    return redirect("workbench:start")
+    return redirect_saying(request, _("It is deleted, with its file and all that was made of it."), "workbench:start")
 
 
 @access("anyone")
