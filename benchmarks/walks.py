@@ -26,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = str(ROOT / "src" / "tokumei") + os.sep
 IMPORTING = "<frozen importlib._bootstrap>"
 BACKEND = "tokumei.platform.accounts.authentication.NameOrEmail"
+PAGES = ("", "hierarchies", "risk", "protect", "see", "take-home")
 # Files that a job may pass, by its walk.
 GOALS = {"table": 30, "history": 22, "submission": 45, "studio": 90}
 PEOPLE = "name,sex,age,town,illness\n" + "".join(
@@ -98,7 +99,9 @@ def _command(*words: str) -> None:
 def walk_table(folder: Path) -> set[str]:
     """`tokumei anonymize table`."""
     with traced() as files:
-        _command("anonymize", "table", _people(folder), "--qi", "sex,age,town", "--k", "2", "--out", f"{folder}/out.csv")
+        _command(
+            "anonymize", "table", _people(folder), "--qi", "sex,age,town", "--k", "2", "--out", f"{folder}/out.csv"
+        )
     assert (folder / "out.csv").exists()
     return files
 
@@ -169,7 +172,7 @@ def walk_submission(folder: Path) -> set[str]:
     return files
 
 
-def walk_studio(folder: Path) -> set[str]:
+def walk_studio(_folder: Path) -> set[str]:
     """A table from its upload to the pages of its release."""
     with _site():
         from django.core.files.uploadedfile import SimpleUploadedFile
@@ -189,7 +192,9 @@ def walk_studio(folder: Path) -> set[str]:
             do_jobs()
             client.post(f"{piece}protect", {"k": "2", "suppress": "5", "method": "optimal", "run": "1"})
             do_jobs()
-            pages = [client.get(f"{piece}{below}") for below in ("", "hierarchies", "risk", "protect", "see", "take-home")]
+            pages = [
+                client.get(f"{piece}{below}") for below in ("", "hierarchies", "risk", "protect", "see", "take-home")
+            ]
         assert all(page.status_code == 200 for page in pages)
         assert b"release.csv" in pages[-1].content
     return files

@@ -110,8 +110,9 @@ def draw_knowledge(
 
     Example: tokumei data draw-knowledge T.csv --share 25 --out T25.csv
     """
-    from tokumei.data.files.histories import form_of, read_history, write_known_history
+    from tokumei.data.files.histories import form_of, write_known_history
     from tokumei.data.files.outputs import guarded
+    from tokumei.data.history import read_history
 
     with showing_progress(), guarded({"--out": out}, inputs=[file], force=force) as drafts:
         history = read_history(file, reading)

@@ -41,8 +41,8 @@ def new(
     Example: tokumei job new patients.csv --out job.toml
     """
     from tokumei.data.files.disk import write_text
-    from tokumei.data.files.histories import read_history
     from tokumei.data.files.outputs import guarded
+    from tokumei.data.history import read_history
     from tokumei.tasks.inspect_table import inspect
     from tokumei.tasks.job_file import Job
     from tokumei.tasks.job_writing import history_template, table_template

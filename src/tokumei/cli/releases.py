@@ -303,7 +303,7 @@ def measure_safety(
     Example: tokumei measure safety km-anonymity --set k=2 --set m=2 --release A.parquet
     """
     from tokumei.core.progress import step
-    from tokumei.data.files.histories import read_released_history
+    from tokumei.data.history import read_released_history
     from tokumei.measures.registry import HISTORY_SAFETY, ROWS_SAFETY
 
     given = part_options(options)

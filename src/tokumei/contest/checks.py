@@ -24,10 +24,10 @@ from tokumei.core.text import counted
 from tokumei.data.files.csv import TextFrame, find_delimiter, first_bytes, header_names, write_csv
 from tokumei.data.files.disk import check_is_file
 from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame
-from tokumei.data.files.histories import read_history, write_history_table
+from tokumei.data.files.histories import write_history_table
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.strict import DELETED, ColumnType, StrictFile
-from tokumei.data.history import History, period_name, period_of
+from tokumei.data.history import History, period_name, period_of, read_history
 from tokumei.data.made_retail import make_retail
 from tokumei.data.online_retail import SPELLINGS, clean_retail, to_history
 

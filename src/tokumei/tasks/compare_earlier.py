@@ -15,12 +15,12 @@ from typing import Any
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.data.files.disk import file_hash
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import Reading
 from tokumei.data.files.strict import read_rows
 from tokumei.tasks.attack_table import attack_table
 from tokumei.tasks.job_file import JOB, Job, table_of
-from tokumei.tasks.run_steps import file_hash
 
 ATTACK, ATTACKER = "intersection", "somebody who has the release before"
 RELEASES = ("release.csv", "release.parquet")

@@ -26,7 +26,7 @@ from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Result, Rows, Section
 from tokumei.data.context import NOT_STATED, ReleaseContext
-from tokumei.data.files.disk import write_text
+from tokumei.data.files.disk import file_hash, write_text
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.keys import PrivateKey
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -46,7 +46,7 @@ from tokumei.tasks.attack_table import ANYBODY, attack_release, attack_table
 from tokumei.tasks.audit_table import NOTHING, audit_table, in_roles_of
 from tokumei.tasks.measure_table import copies, drawn_rows, measure_table, profile
 from tokumei.tasks.request import Requirements
-from tokumei.tasks.run_steps import file_hash, without_times
+from tokumei.tasks.run_steps import without_times
 from tokumei.tasks.table_release import published
 
 # In the order of the pages.

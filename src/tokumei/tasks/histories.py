@@ -23,20 +23,12 @@ from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Result, Section, Sentence, as_kind
 from tokumei.core.text import counted
 from tokumei.data.files.disk import write_text
-from tokumei.data.files.histories import (
-    CONTEST_2018,
-    TABLE,
-    WITHOUT_RANGES,
-    read_history,
-    read_known_history,
-    read_released_history,
-    write_released_history,
-)
+from tokumei.data.files.histories import CONTEST_2018, TABLE, WITHOUT_RANGES, write_released_history
 from tokumei.data.files.outputs import guarded
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.released_histories import cells_of, write_generalized, write_pairs, write_pseudonyms
 from tokumei.data.files.strict import write_rows
-from tokumei.data.history import History
+from tokumei.data.history import History, read_history, read_known_history, read_released_history
 from tokumei.data.release import GeneralizedHistory, Recipe, Release
 from tokumei.engines.connect import check_engine, connect
 from tokumei.engines.engine_history import EngineHistory, open_history, open_in_place

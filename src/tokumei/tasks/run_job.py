@@ -23,13 +23,13 @@ from tokumei.core.progress import step
 from tokumei.core.result import Facts, Result, Rows, Section, Sentence
 from tokumei.core.seeds import fresh_seed
 from tokumei.core.text import choice_of
-from tokumei.data.files.disk import check_is_file, write_text
+from tokumei.data.files.disk import check_is_file, file_hash, write_text
 from tokumei.data.files.keys import fingerprint, is_signed_by, read_private
 from tokumei.inspection.evidence import clauses_of
 from tokumei.tasks.dossier import DOSSIER, INTERNAL, PUBLIC, signed_bytes, write_dossier
 from tokumei.tasks.job_file import JOB, SECRET, SEED, Bound, Job
 from tokumei.tasks.request import FILES
-from tokumei.tasks.run_steps import FOLDER, HistoryWork, StepStore, TableWork, file_hash
+from tokumei.tasks.run_steps import FOLDER, HistoryWork, StepStore, TableWork
 
 
 @dataclass(frozen=True, eq=False, repr=False)

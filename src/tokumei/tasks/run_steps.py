@@ -25,12 +25,11 @@ from tokumei.attacks.threat_model import KnownMethod
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.score import Score
 from tokumei.core.text import Text, to_json
-from tokumei.data.files.disk import write_text
+from tokumei.data.files.disk import file_hash, write_text
 from tokumei.data.files.formats import PARQUET, format_of, read_frame, scan_frame
-from tokumei.data.files.histories import read_history
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.strict import read_rows
-from tokumei.data.history import History
+from tokumei.data.history import History, read_history
 from tokumei.data.release import Recipe
 from tokumei.data.table import Table
 from tokumei.inspection.repeated_people import repeated_people
@@ -84,19 +83,6 @@ class StepStore:
         write_text(path, json.dumps({"key": key, "files": _hashes(files), "result": result}, ensure_ascii=False) + "\n")
         self.done.append(name)
         return result
-
-
-def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a file, or of the names and bytes of all files in a folder."""
-    digest = hashlib.sha256()
-    listed = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-    for one in listed:
-        if path.is_dir():
-            digest.update(f"{one.relative_to(path)}\0".encode())
-        with one.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-    return digest.hexdigest()
 
 
 def _finite(value: object) -> Any:

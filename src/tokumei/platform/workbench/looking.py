@@ -21,8 +21,8 @@ from tokumei.core.seeds import generator
 from tokumei.core.text import Text, counted
 from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import read_frame, write_frame
-from tokumei.data.files.histories import read_history
 from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.history import read_history
 from tokumei.data.table import Table
 from tokumei.hierarchies.files import write_hierarchy
 from tokumei.hierarchies.leaves import check_covers

@@ -15,9 +15,9 @@ from typing import Any
 
 import polars as pl
 
+from tokumei.data.files.disk import file_hash
 from tokumei.data.files.formats import read_beside, read_frame
-from tokumei.data.files.histories import read_history
-from tokumei.data.history import History
+from tokumei.data.history import History, read_history
 from tokumei.data.release import Recipe
 from tokumei.platform.jobs.child import refusing
 from tokumei.platform.workbench import folder as files
@@ -31,7 +31,6 @@ from tokumei.tasks.measure_table import correlations, history_before_after
 from tokumei.tasks.report_history import sweep_history
 from tokumei.tasks.row_numbers import rows_of_column
 from tokumei.tasks.run_job import run_job
-from tokumei.tasks.run_steps import file_hash
 
 STARTED = ".started"
 # The strongest attacks that fit in the time: by weak ones, people seem safe who are not.
