@@ -159,6 +159,8 @@ def walk_submission(folder: Path) -> set[str]:
         from django.test import Client
         from tests.platform.sites import add_editions, captain, make_contest, run_at_once, upload
 
+        from tokumei.platform.jobs.models import Job
+
         with pytest.MonkeyPatch.context() as patch:
             add_editions(folder, patch)
             contest = make_contest("red")
@@ -166,7 +168,7 @@ def walk_submission(folder: Path) -> set[str]:
             client.force_login(captain("red"), backend=BACKEND)
             with traced() as files:
                 client.post(f"/contests/{contest.slug}/submit", upload("R", "11 20 30 40 50 60"))
-                run_at_once(contest.submissions.get().job.pk)
+                run_at_once(Job.objects.get(submission=contest.submissions.get()).pk)
                 shown = client.get(f"/contests/{contest.slug}/scoreboard").content.decode()
     assert "Red" in shown
     return files

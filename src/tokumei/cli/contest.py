@@ -12,6 +12,7 @@ from tokumei.cli.output import screen_width, show, showing_progress, table_lines
 from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
+from tokumei.core.text import Json
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
@@ -320,7 +321,7 @@ def _open(folder: Path) -> Contest:
     return open_contest(folder)
 
 
-def _state(contest: Contest) -> dict[str, Any]:
+def _state(contest: Contest) -> Json:
     from tokumei.contest.log import read_log
 
     season, lines = contest.season(), read_log(contest.folder)
@@ -347,7 +348,7 @@ def _check_either(files: Path | None, played: str | None) -> None:
         raise InputError.of("either files or --with")
 
 
-def _show_score(facts: dict[str, Any], score: dict[str, Any]) -> None:
+def _show_score(facts: dict[str, Any], score: Json) -> None:
     """Show a score; for people, its details one a line."""
     rest = {name: value for name, value in score.items() if name != "details" and value not in (None, [])}
     show(Answer(facts | score, [Facts(facts | leaves(score["details"]) | rest)]))

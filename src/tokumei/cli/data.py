@@ -22,6 +22,7 @@ from tokumei.cli.output import show as show_result
 from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
+from tokumei.core.text import Json
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 OutFolder = Annotated[Path, Option("--out", metavar="DIR", help="Folder to write to; made if missing.")]
@@ -63,7 +64,7 @@ def clean_retail(
         history = to_history(cleaned)
         write_frame(history.frame, drafts["--out"])
     moments = history.frame.select(pl.col("date").dt.combine(pl.col("time")).alias("moment"))["moment"]
-    result: dict[str, Any] = {
+    result: Json = {
         "rows": history.n_rows,
         "customers": len(history.customers),
         "items": history.frame["item"].n_unique(),
@@ -119,7 +120,7 @@ def draw_knowledge(
         known = history.known(share / 100, seed=seed, draw=draw, item_characters=item_characters or None)  # type: ignore[arg-type]
         write_known_history(known, drafts["--out"], form_of(file, reading))
     n_unknown = len(set(history.customers) - set(known.customers))
-    result: dict[str, Any] = {"rows": known.n_rows, "known": known.kept.height, "draw": draw, "seed": seed}
+    result: Json = {"rows": known.n_rows, "known": known.kept.height, "draw": draw, "seed": seed}
     result |= {"customers without a known row": n_unknown, "out": str(out)}
     show(Answer(result))
 
@@ -150,7 +151,7 @@ def make_retail(
         facts = scanned.select(rows=pl.len(), items=pl.col("item").n_unique()).collect(engine="streaming")
         ids = scanned.select(pl.col("customer").cast(pl.String).unique().sort()).collect(engine="streaming")
         write_frame(make_master(ids["customer"], seed=seed), master)
-    result: dict[str, Any] = {
+    result: Json = {
         "rows": facts["rows"][0],
         "customers": ids.height,
         "items": facts["items"][0],
@@ -180,7 +181,7 @@ def make_services(
     from tokumei.hierarchies.builders.people import JapanAge, JapanPrefecture, Sex
     from tokumei.hierarchies.files import write_hierarchy
 
-    builders: dict[str, Any] = {"sex": Sex(), "age": JapanAge(), "prefecture": JapanPrefecture()}
+    builders: Json = {"sex": Sex(), "age": JapanAge(), "prefecture": JapanPrefecture()}
     folder = _made_folder(out) / "hierarchies"
     folder.mkdir(exist_ok=True)
     files = {f"--out {name}": out / f"{name}.{file_format}" for name in service_names(services)}
@@ -192,7 +193,7 @@ def make_services(
             n_rows += people.height
         for column, builder in builders.items():
             write_hierarchy(builder.build(column, people[column]), drafts[f"--out {column}"])
-    result: dict[str, Any] = {"rows": n_rows, "services": services, "seed": seed, "hierarchies": str(folder)}
+    result: Json = {"rows": n_rows, "services": services, "seed": seed, "hierarchies": str(folder)}
     shown = Facts(result | {"files": str(out)})
     show(Answer(result | {"files": [str(file) for file in files.values()]}, [shown]))
 
@@ -214,7 +215,7 @@ def make_survey(
     file = _new_file(out, "survey", file_format, force=force)
     frame = make(rows, seed=seed)
     write_frame(frame, file)
-    result: dict[str, Any] = {"rows": frame.height, "columns": frame.width, "seed": seed, "files": [str(file)]}
+    result: Json = {"rows": frame.height, "columns": frame.width, "seed": seed, "files": [str(file)]}
     show(Answer(result))
 
 
@@ -269,7 +270,7 @@ def build(
         write_hierarchy(hierarchy, drafts["--out"])
     # A builder that looks at the values says what it took them for.
     told = {"read_as": made.told(attribute, values)} if hasattr(made, "told") else {}
-    result: dict[str, Any] = {
+    result: Json = {
         "attribute": attribute,
         "builder": builder,
         **told,
@@ -297,7 +298,7 @@ def check(
     values = None if data is None else _values(data, attribute, reading)
     report = check_hierarchy(read, values)
     is_good = report.is_usable and report.is_nested
-    result: dict[str, Any] = {"file": str(hierarchy), "is_good": is_good, **asdict(report), "remarks": report.remarks}
+    result: Json = {"file": str(hierarchy), "is_good": is_good, **asdict(report), "remarks": report.remarks}
     facts = {"file": str(hierarchy), "values per level": report.n_labels}
     facts |= {"good" if is_good else "not good": " ".join(report.remarks) or "nests and covers"}
     show_result(Answer(result, [Facts(facts)]))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from tokumei.cli.options import part_options
 from tokumei.cli.output import show, showing_progress
 from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Rows, Sentence
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 
 if TYPE_CHECKING:
     from tokumei.contest.edition import Edition, FileRole
@@ -146,7 +146,7 @@ def _in_order(roles: Sequence[FileRole], paths: Sequence[Path]) -> dict[str, Pat
     return {role.name: path for role, path in zip(roles, paths, strict=True)}
 
 
-def leaves(value: object, name: str = "") -> dict[str, Any]:
+def leaves(value: object, name: str = "") -> Json:
     """Lay an object of objects out as lines: the way to each number, and the number."""
     if not isinstance(value, Mapping):
         return {name: value}

@@ -11,6 +11,7 @@ from tokumei.cli.output import show
 from tokumei.cli.parameters import Argument, Option, pairs
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
+from tokumei.core.text import Json
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 LISTED = 30
@@ -119,7 +120,7 @@ def _tried(offer: Any, tried: list[Any]) -> Rows:
     return Rows([", ".join(offer.lattice.attributes), "classes", "k", "band", "judged by", "zone", "why"], rows)
 
 
-def _connected(ways: list[dict[str, Any]]) -> list[Rows]:
+def _connected(ways: list[dict[str, object]]) -> list[Rows]:
     names = ("attribute", "level", "column", "values", "coverage", "connects")
     rows = [[each[name] for name in names] for each in ways]
     return [Rows(["attribute", "level", "your column", "values", "coverage", "connects"], rows)] if ways else []
@@ -212,7 +213,7 @@ def verify(
         from tokumei.core.errors import PromiseBroken
 
         raise PromiseBroken(f"{path}: signed by {fingerprint(signed.key)}, not by the key in {key}.")
-    result: dict[str, Any] = {"offer": offer.name, "revision": offer.revision, "signed_by": fingerprint(signed.key)}
+    result: dict[str, object] = {"offer": offer.name, "revision": offer.revision, "signed_by": fingerprint(signed.key)}
     # Only the provider has the private half of a desk.
     if is_desk:
         result |= verify_desk(DeskFolder(path)) if (path / "private").is_dir() else verify_public(path)
@@ -245,7 +246,7 @@ def watch(
         rows_of_first_release(offer, file.parent / "first-release.csv")
         for offer, file in zip(offers, files, strict=True)
     ]
-    result: dict[str, Any] = look_over([str(file) for file in files], offers, first)
+    result: Json = look_over([str(file) for file in files], offers, first)
     if release is not None:
         text = release.read_text(encoding="utf-8")
         classes = read_release(text, offers[0].lattice.attributes, file=str(release))
@@ -268,7 +269,7 @@ def _node(offer: Any, levels: list[str]) -> tuple[int, ...]:
     return node
 
 
-def _own_columns(offer: Any, data: Path, columns: list[str] | None, reading: Reading) -> dict[str, Any]:
+def _own_columns(offer: Any, data: Path, columns: list[str] | None, reading: Reading) -> Json:
     from tokumei.data.files.formats import read_frame
 
     frame = read_frame(data, reading)

@@ -12,6 +12,7 @@ from tokumei.cli.options import DeskOption, ForceOption, ProviderKeyOption
 from tokumei.cli.output import show, showing_progress, wants_json
 from tokumei.cli.parameters import Argument, Option
 from tokumei.core.result import Answer, Facts, Rows, Section
+from tokumei.core.text import Json
 
 
 def answer(
@@ -133,7 +134,7 @@ def learn(
     if refit:
         with showing_progress():
             after = refitted(made, opened.same_table(), remembered(links).given, signed.digest, secret)
-    lessons: dict[str, dict[str, Any]] = {
+    lessons: dict[str, Json] = {
         one.name: {
             "k": one.k,
             "before": lesson(made, counted, one.k).as_dict(),
@@ -152,7 +153,7 @@ def learn(
     revision = after.revision if is_new else made.revision
     standing = after if is_new else made
     lots = {"allowed": standing.lots.allowed, "discretion": standing.lots.discretion}
-    values: dict[str, Any] = {
+    values: Json = {
         "counted": lines,
         "criteria": lessons,
         "revision": revision,

@@ -23,7 +23,7 @@ from tokumei.cli.options import (
 from tokumei.cli.output import show, showing_progress
 from tokumei.cli.parameters import Argument, Names, Option
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.data.files.formats import write_frame
 from tokumei.data.files.outputs import guarded
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -153,7 +153,7 @@ def offer(
     with showing_progress():
         trees, made = offered_hierarchies(*(file, qi, strictest), given=hierarchies, engine=engine, reading=reading)
     lattice = Lattice.of([each.with_top() for each in trees])
-    read_by: dict[str, Any] = {"engine": engine, **reading.as_dict()}
+    read_by: Json = {"engine": engine, **reading.as_dict()}
     source = str(Path(file).resolve()) if Path(file).exists() else file
     carried = carry or ()
     counted = CountedTable(lattice, source, carried=carried, sensitive=Sensitive(l, t), **read_by)
@@ -199,7 +199,7 @@ def offer(
     show(Answer(result, parts))
 
 
-def _offered(result: dict[str, Any]) -> dict[str, object]:
+def _offered(result: Json) -> dict[str, object]:
     """Summarize a new offer for its provider."""
     from tokumei.predictors.power_law import law_in_words
 

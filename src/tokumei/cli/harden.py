@@ -33,6 +33,7 @@ from tokumei.cli.releases import (
 )
 from tokumei.cli.report import KnowledgeOption, MinutesOption, SampleOption, files_of
 from tokumei.cli.request import HierarchyOption, NumericOption, QiOption, hierarchies_of, read_table
+from tokumei.core.text import Json
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ def harden_table(
 
 
 def _hardened(
-    table: Table, release: Path | None, asked: dict[str, Any], beside: dict[str, Any], reading: Reading
+    table: Table, release: Path | None, asked: Json, beside: dict[str, Any], reading: Reading
 ) -> HardenedTable:
     """Harden a release of people who are known, or, where none is given beside it, a table that is the release."""
     from tokumei.tasks.harden_table import harden_release, harden_table

@@ -18,6 +18,7 @@ from tokumei.cli.output import show, showing_progress
 from tokumei.cli.parameters import Argument, Names, Option
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts
+from tokumei.core.text import Json
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 SetOption = Annotated[
@@ -332,12 +333,12 @@ def attack_history(
         done = run(knowledge, release, attack, **how, **typed)
         form = form_of_release(form_of(knowledge, reading), out_format, is_generalized=done.are_pairs)
         done.write(drafts["--out"], form)
-    result: dict[str, Any] = {**done.to_dict(), "out": str(out)}
+    result: Json = {**done.to_dict(), "out": str(out)}
     if truth is None:
         show(Answer(result, [Facts({**done.facts, "out": str(out)}), *done.sections()[1:]]))
         return
     # The test is that which the guesses were chosen for.
-    test: dict[str, Any] = {name: typed[name] for name in ("p", "alpha") if done.are_pairs and name in typed}
+    test: Json = {name: typed[name] for name in ("p", "alpha") if done.are_pairs and name in typed}
     judged = judge_files(out, truth, release, reading=reading, engine=engine, **test)
     success = {name: one for name, one in judged.to_dict().items() if name != "customers"}
     sections = [Facts({**done.facts, "out": str(out)}), *done.sections()[1:], *judged.sections()]
@@ -476,7 +477,7 @@ def knowledge(
     from tokumei.data.files.outputs import guarded
     from tokumei.tasks.report_history import knowledge_history
 
-    asked: dict[str, Any] = {"weight": weight}
+    asked: Json = {"weight": weight}
     if unicity:
         asked |= {"unicity": True, "points": points, "draws": draws, "seed": seed}
     read = [file, release]

@@ -60,7 +60,7 @@ DrawOption = Annotated[
 
 
 def part_options(
-    texts: list[str] | None, function: Callable[..., Any] | None = None, *, option: str = "--set"
+    texts: list[str] | None, function: Callable[..., object] | None = None, *, option: str = "--set"
 ) -> dict[str, str]:
     """Read the options of a part, each name=value; not split at commas, since a value may itself be a list.
 
@@ -211,7 +211,7 @@ def _unescaped(delimiter: str | None) -> str | None:
     return "\t" if delimiter in ("\\t", "tab") else delimiter
 
 
-def _with_options(command: Command, options: dict[str, tuple[Any, Any]]) -> Command:
+def _with_options(command: Command, options: dict[str, tuple[object, object]]) -> Command:
     signature = inspect.signature(command, eval_str=True)
     own = [part for name, part in signature.parameters.items() if name != "reading"]
     keyword = inspect.Parameter.KEYWORD_ONLY

@@ -81,7 +81,7 @@ class _Within(click.FloatRange):
         return number
 
 
-class _NameList(click.ParamType):
+class _NameList(click.ParamType[list[str] | None]):
     """Names separated by commas."""
 
     name = "names"

@@ -44,7 +44,7 @@ PeopleOption = Annotated[
 ]
 KnownOption = Annotated[list[str] | None, Names("--known", help="Only these columns are known; --qi if not given.")]
 SensitiveOption = Annotated[
-    str | None, Option("--sensitive", metavar="S", help="The column that others want to learn.")
+    list[str] | None, Names("--sensitive", metavar="S", help="The column that others want to learn.")
 ]
 PopulationOption = Annotated[
     Path | None, Option("--population", metavar="P", help="Everybody who might be in the release.")

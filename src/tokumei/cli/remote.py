@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import click
 
@@ -36,6 +36,7 @@ from tokumei.cli.remote_server import (
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
+from tokumei.core.text import Json, JsonView
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0
 # How often in a row the server may fail to answer while we only wait: it may be starting again.
@@ -43,13 +44,13 @@ FORGIVEN = 5
 REFUSED, FAILED = "refused", "failed"
 
 
-def wait_for(reached: Server, key: str) -> dict[str, Any]:
+def wait_for(reached: Server, key: str) -> Json:
     """Ask again and again until nothing more will happen to a submission."""
     pause, n_failures, label = FIRST_PAUSE, 0, ""
     with showing_progress(), step("waiting for the evaluation"):
         while True:
             try:
-                found: dict[str, Any] = reached.get(f"/submissions/{part(key)}")
+                found: Json = reached.get(f"/submissions/{part(key)}")
                 n_failures = 0
             except (NotReached, ServerFailed):
                 n_failures += 1
@@ -74,7 +75,7 @@ def show_submission(found: Mapping[str, object]) -> None:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED if found["state"] == REFUSED else EXIT_BAD_INPUT)
 
 
-def contest_sections(found: Mapping[str, Any]) -> list[Section]:
+def contest_sections(found: JsonView) -> list[Section]:
     """Lay out a contest: where it stands, its rules, what is announced."""
     rules, attempts = found["rules"], found["attempts"]
     facts = {
@@ -102,7 +103,7 @@ def contest_sections(found: Mapping[str, Any]) -> list[Section]:
     ]
 
 
-def _submission_sections(found: Mapping[str, Any]) -> list[Section]:
+def _submission_sections(found: JsonView) -> list[Section]:
     named = {name: found[name] for name in ("key", "contest", "team", "kind", "target", "knowledge") if found[name]}
     sections: list[Section] = [Facts(named | {"state": found["says"], "at": found["at"]})]
     if found["is_score_hidden"]:
@@ -115,7 +116,7 @@ def _submission_sections(found: Mapping[str, Any]) -> list[Section]:
     return [*sections, Rows(["score", "value"], list(rows.items())), *map(Sentence, score.get("flags", []))]
 
 
-def _say_step(found: Mapping[str, Any], before: str) -> str:
+def _say_step(found: JsonView, before: str) -> str:
     """Report the step of the evaluation to a person, once for each."""
     now = str(found["progress"].get("step") or found["says"])
     if now != before and sys.stderr.isatty():
@@ -328,7 +329,7 @@ def _new_token(url: str, username: str | None, scope: str, days: int) -> str:
     """Ask for name, password and, where it is wanted, the code."""
     if scope not in {"read", "submit", "organize"}:
         raise InputError.of("read, submit or organize", option="--scope", value=scope)
-    body: dict[str, Any] = {
+    body: Json = {
         "username": username or click.prompt("User name", err=True),
         "password": click.prompt("Password", hide_input=True, err=True),
         "name": f"tokumei remote on {socket.gethostname()}"[:60],

@@ -283,7 +283,7 @@ def _report_table(
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)
 
 
-def _stated(file: Path | None) -> dict[str, Any]:
+def _stated(file: Path | None) -> dict[str, object]:
     """Read what people state of the release, and who decides, from a job file."""
     from tokumei.tasks.job_file import Job
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tokumei.cli.parameters import OPTIONS_PANEL, Names, Option, names, pairs
 from tokumei.core.errors import InputError
+from tokumei.core.text import Json, JsonView
 from tokumei.data.files.reading import Reading
 from tokumei.tasks.request import Kind, Requirements, request_fields, role_fields
 
@@ -87,16 +88,16 @@ def asks(kind: type[Requirements], *without: str, panel: str = OPTIONS_PANEL) ->
     return decorated
 
 
-def hierarchies_of(folder: Path | None, alone: list[str] | None) -> Any:
+def hierarchies_of(folder: Path | None, alone: list[str] | None) -> object:
     """Return the hierarchies as a request has them: a folder, files by column, both or nothing."""
     if folder is None and not alone:
         return None
     return columns_of(alone) | ({} if folder is None else {"": folder})
 
 
-def columns_of(alone: list[str] | None, option: str = "--hierarchy") -> dict[str, Any]:
+def columns_of(alone: list[str] | None, option: str = "--hierarchy") -> Json:
     """Read the files of single columns, as in age=ages.csv; a file's name may hold a comma."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for text in alone or []:
         name, mark, file = text.rpartition("=")
         if not mark or not name or not file:
@@ -120,7 +121,7 @@ def read_table(
     return Table(file, qi, sensitive, hierarchies=hierarchies, numeric=numeric, reading=reading)
 
 
-def _parameter(name: str, about: Mapping[str, Any], panel: str) -> inspect.Parameter:
+def _parameter(name: str, about: JsonView, panel: str) -> inspect.Parameter:
     """Make the option of a field."""
     flag, kind = _flag(name), about["kind"]
     least = 1 if kind == Kind.WHOLE else None
@@ -131,7 +132,7 @@ def _parameter(name: str, about: Mapping[str, Any], panel: str) -> inspect.Param
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=typed)
 
 
-def _help(about: Mapping[str, Any]) -> str:
+def _help(about: JsonView) -> str:
     """Return the help of a field with the words that may be typed."""
     said = [about["help"]]
     if about["words"]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -70,7 +70,7 @@ SAME_NAME_MONTHLY = f"{SAME_NAME} in the month"
 OTHER_NAME = "another pseudonym than in line {other_line}, where it stands for {customer}"
 OTHER_NAME_MONTHLY = f"{OTHER_NAME} in the month"
 # What a fault's text is filled in with: the same in every row, or by the row.
-Parameters = Mapping[str, Any] | Callable[[int], Mapping[str, Any]]
+Parameters = Mapping[str, object] | Callable[[int], Mapping[str, object]]
 NO_PARAMETERS: Mapping[str, object] = {}
 Read = TypeVar("Read")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -92,7 +92,7 @@ class History:
         invoice: str | int | None = None,
         date_format: str | None = None,
         carry: Iterable[str] = (),
-        **options: Any,
+        **options: object,
     ) -> None:
         """Take any frame or file."""
         declared = {

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import ibis
 import polars as pl
@@ -42,6 +42,9 @@ from tokumei.data.frames import as_frame, written
 from tokumei.engines.class_counts import ClassRecoding, Recoding
 from tokumei.engines.engine import NO_LABEL, EngineTable, EngineValue, WritePlan, kept_work, name_of_part
 from tokumei.engines.writing import write_made
+
+if TYPE_CHECKING:
+    from ibis.backends import BaseBackend
 
 
 @dataclass(frozen=True)
@@ -174,7 +177,7 @@ class RemoteEngine:
     folds_case = False
     longest_name: int | None = None
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: BaseBackend) -> None:
         self.backend = backend
 
     @classmethod

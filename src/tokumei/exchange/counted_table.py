@@ -76,7 +76,7 @@ class CountedTable:
         carried: Sequence[str] = (),
         sensitive: Sensitive | None = None,
         engine: str | Engine = "local",
-        **reading: Any,
+        **reading: object,
     ) -> None:
         self.lattice = lattice
         self.carried = tuple(carried)

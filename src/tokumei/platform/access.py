@@ -29,7 +29,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from django.conf import settings
 from django.contrib import messages
@@ -194,7 +194,7 @@ def method_not_allowed(request: HttpRequest, methods: Sequence[str]) -> HttpResp
     return response
 
 
-def locked_out(request: HttpRequest, response: HttpResponse, credentials: dict[str, Any]) -> HttpResponse:
+def locked_out(request: HttpRequest, response: HttpResponse, credentials: dict[str, object]) -> HttpResponse:
     """Answer who tried too many passwords."""
     said = _("There were too many attempts to log in. Wait 15 minutes and try again, or reset the password.")
     return error_page(request, 429, said=said)
@@ -224,7 +224,7 @@ Level = Literal["anyone", "operator", "user", "member", "captain", "organizer", 
 LEVELS: tuple[Level, ...] = get_args(Level)
 
 View = Callable[..., HttpResponseBase]
-Find = Callable[..., Mapping[str, Any]]
+Find = Callable[..., Mapping[str, object]]
 
 
 class UserRequest(HttpRequest):
@@ -260,7 +260,7 @@ def access(level: Level, *, of: Find | None = None, methods: str = "GET") -> Cal
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def checked(request: HttpRequest, **captured: Any) -> HttpResponseBase:
+        def checked(request: HttpRequest, **captured: object) -> HttpResponseBase:
             if request.method not in declared.methods:
                 return method_not_allowed(request, sorted(declared.methods))
             if level == "operator":

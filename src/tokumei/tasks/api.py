@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, Unpack, cast, overload
 
 from tokumei.core.errors import InputError
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.data.history import History
 from tokumei.data.table import Table, Unit
 from tokumei.tasks.request import DEFAULT_METHOD, PerColumn, ReleaseRequest, Requirements, refuse_unknown
@@ -74,7 +74,7 @@ class HasColumns(Protocol):
 
 
 # What a table is read from: a frame, columns by name, or a file.
-Frame = HasColumns | Mapping[str, Sequence[Any]] | Path | str
+Frame = HasColumns | Mapping[str, Sequence[object]] | Path | str
 
 
 # Names of columns; a column of a frame that was never given names has a number.
@@ -92,7 +92,7 @@ def public(function: F) -> F:
     own = inspect.signature(function)
 
     @functools.wraps(function)
-    def run(*given: Any, **options: Any) -> Any:
+    def run(*given: object, **options: object) -> Any:
         if not takes_more:
             refuse_unknown({one: options[one] for one in options if one not in names}, names, function.__name__)
         try:
@@ -132,19 +132,19 @@ def audit(
     delta_disclosure: PerColumn | None = None,
     k_map: int | None = None,
     delta_presence: float | str | tuple[object, ...] | None = None,
-    population: Any = None,
+    population: object = None,
     missing_is_a_value: bool = False,
     requirements_given: Sequence[Requirement] = (),
     against: Any = (),
     person: str | None = None,
     household: str | None = None,
-    rows: Any = None,
-    against_rows: Any = (),
+    rows: object = None,
+    against_rows: object = (),
     in_order: bool = False,
-    original: Any = None,
-    recipe: Any = None,
+    original: object = None,
+    recipe: object = None,
     threshold: float = 0.2,
-    hierarchies: Any = None,
+    hierarchies: object = None,
     population_size: int | None = None,
     weights: str | None = None,
     suda: int | None = None,
@@ -190,7 +190,7 @@ def audit(table: Any, qi: Names | None = None, **options: Any) -> Any:
     return audit_table(data, Requirements(**stated), **options)
 
 
-def _listed(given: Any) -> list[Any]:
+def _listed(given: object) -> list[Any]:
     return list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
 
 
@@ -209,7 +209,7 @@ def anonymize(
     delta_disclosure: PerColumn | None = None,
     k_map: int | None = None,
     delta_presence: float | str | tuple[object, ...] | None = None,
-    population: Any = None,
+    population: object = None,
     missing_is_a_value: bool = False,
     person: str | None = None,
     household: str | None = None,
@@ -220,7 +220,7 @@ def anonymize(
     weights: Mapping[str, float] | None = None,
     prefer: Sequence[str] = (),
     numeric: Sequence[str] | None = None,
-    hierarchies: Any = None,
+    hierarchies: object = None,
     method: str | TableAnonymizer = DEFAULT_METHOD,
     keep: Sequence[str] = (),
     keep_anyway: bool | Sequence[str] = False,
@@ -234,11 +234,11 @@ def anonymize(
     data: History,
     *,
     method: str | HistoryAnonymizer | None = None,
-    pipeline: Path | str | Mapping[str, Any] | None = None,
+    pipeline: Path | str | Mapping[str, object] | None = None,
     seed: int | None = None,
     form: str = "table",
     carry_anyway: bool = False,
-    hierarchy: Any = None,
+    hierarchy: object = None,
     **options: Unpack[HistoryMethodOptions],
 ) -> HistoryRelease: ...
 @public
@@ -286,14 +286,14 @@ def attack(
     known: Sequence[str] = (),
     known_share: float = 1.0,
     numeric: Sequence[str] | None = None,
-    hierarchies: Any = None,
-    rows: Any = None,
+    hierarchies: object = None,
+    rows: object = None,
     in_order: bool = False,
     made_up: bool = False,
-    earlier: Sequence[Any] = (),
-    earlier_rows: Sequence[Any] = (),
-    population: Any = None,
-    control: Any = None,
+    earlier: Sequence[object] = (),
+    earlier_rows: Sequence[object] = (),
+    population: object = None,
+    control: object = None,
     method: str | KnownMethod | None = None,
     k: int | None = None,
     seed: int = 1,
@@ -315,10 +315,10 @@ def attack(  # type: ignore[overload-overlap]  # A name of its own gives a resul
     attack: Literal["attribution"],
     *,
     threat: str | HistoryThreat | None = None,
-    sources: Any = None,
+    sources: object = None,
     draws: int = 3,
     seed: int = 1,
-    hierarchy: Any = None,
+    hierarchy: object = None,
     **options: Unpack[ThreatOptions],
 ) -> Attribution: ...
 @overload
@@ -327,12 +327,12 @@ def attack(
     release: History | HistoryRelease | Frame,
     attack: Literal["membership"],
     *,
-    control: Any,
+    control: object,
     threat: str | HistoryThreat | None = None,
     people: int = 2_000,
     draws: int = 3,
     seed: int = 1,
-    hierarchy: Any = None,
+    hierarchy: object = None,
     **options: Unpack[ThreatOptions],
 ) -> CustomerMembership: ...
 @overload
@@ -343,7 +343,7 @@ def attack(
     *,
     threat: None = None,
     customers: Sequence[str] | None = None,
-    hierarchy: Any = None,
+    hierarchy: object = None,
     **options: Unpack[HistoryAttackOptions],
 ) -> Guesses: ...
 @overload
@@ -355,7 +355,7 @@ def attack(
     attacks: Sequence[str] | None = None,
     draws: int = 3,
     seed: int = 1,
-    hierarchy: Any = None,
+    hierarchy: object = None,
     **options: Unpack[ThreatOptions],
 ) -> ThreatReport: ...
 @public
@@ -416,8 +416,8 @@ def measure(
     qi: Names | None = None,
     sensitive: Names = (),
     numeric: Sequence[str] | None = None,
-    hierarchies: Any = None,
-    rows: Any = None,
+    hierarchies: object = None,
+    rows: object = None,
     in_order: bool = False,
     **options: Unpack[TableMeasureOptions],
 ) -> TableUse: ...
@@ -427,8 +427,8 @@ def measure(
     release: History | HistoryRelease | Frame | None = None,
     measures: str | HistoryUtility | Sequence[str | HistoryUtility] | None = None,
     *,
-    master: Any = None,
-    options: Mapping[str, Mapping[str, Any]] | None = None,
+    master: object = None,
+    options: Mapping[str, Mapping[str, object]] | None = None,
     draws: int | None = None,
     seed: int = 1,
     **own: Unpack[HistoryMeasureOptions],
@@ -473,13 +473,13 @@ def harden(
     known: Sequence[str] = (),
     known_share: float = 1.0,
     numeric: Sequence[str] | None = None,
-    hierarchies: Any = None,
-    rows: Any = None,
+    hierarchies: object = None,
+    rows: object = None,
     in_order: bool = False,
-    earlier: Sequence[Any] = (),
-    earlier_rows: Sequence[Any] = (),
-    population: Any = None,
-    control: Any = None,
+    earlier: Sequence[object] = (),
+    earlier_rows: Sequence[object] = (),
+    population: object = None,
+    control: object = None,
     method: str | None = None,
     k: int | None = None,
 ) -> HardenedTable: ...
@@ -490,7 +490,7 @@ def harden(
     *,
     bound: float,
     pipeline: Path | str | None = None,
-    knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
+    knowledge: Sequence[str | int] | Mapping[str, object] | None = None,
     draw: Draw = "contest",
     draws: int = 1,
     attacks: Sequence[str] | None = None,
@@ -499,10 +499,10 @@ def harden(
     sample: int | None = None,
     seed: int | None = None,
     form: str = "table",
-    hierarchy: Any = None,
+    hierarchy: object = None,
 ) -> Hardened: ...
 @public
-def harden(original: Any, release: Any = None, **options: Any) -> Any:
+def harden(original: object, release: object = None, **options: object) -> Any:
     """Change a release no more than needed for every attack to find at most a share of the people.
 
     original: a `tk.Table` or a `tk.History`; a release that `tk.anonymize` gave may stand alone, and so may any
@@ -560,7 +560,7 @@ def compare(
     delta_disclosure: PerColumn | None = None,
     k_map: int | None = None,
     delta_presence: float | str | tuple[object, ...] | None = None,
-    population: Any = None,
+    population: object = None,
     missing_is_a_value: bool = False,
     person: str | None = None,
     household: str | None = None,
@@ -571,7 +571,7 @@ def compare(
     weights: Mapping[str, float] | None = None,
     prefer: Sequence[str] = (),
     numeric: Sequence[str] | None = None,
-    hierarchies: Any = None,
+    hierarchies: object = None,
     methods: Sequence[str | TableAnonymizer] | str | None = None,
 ) -> MethodComparison:
     """Run methods on one table, and compare what each found and what it cost.
@@ -620,7 +620,7 @@ def predict(
     method: str | None = None,
     levels: Mapping[str, int] | None = None,
     limit: int = 20,
-    hierarchies: Any = None,
+    hierarchies: object = None,
     rule: Rule = "low",
     largest: int | None = None,
     n_nodes: int | None = None,
@@ -670,14 +670,14 @@ def sweep(
     history: History,
     out: Path | str | None = None,
     *,
-    grid: Path | str | Mapping[str, Any] | None = None,
-    knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
+    grid: Path | str | Mapping[str, object] | None = None,
+    knowledge: Sequence[str | int] | Mapping[str, object] | None = None,
     attacks: Sequence[str] | None = None,
     minutes: float | None = None,
     draw: Draw = "contest",
     sample: int | None = None,
     seed: int = 0,
-    hierarchy: Any = None,
+    hierarchy: object = None,
 ) -> Sweep:
     """Anonymize a history in many ways and compare the use that each loses with the customers that are found.
 
@@ -762,12 +762,12 @@ def report(
     person: str | None = None,
     household: str | None = None,
     requirements_given: Sequence[Requirement] = (),
-    rows: Any = None,
+    rows: object = None,
     in_order: bool = False,
     threat: str | TableThreat | None = None,
-    control: Any = None,
-    population: Any = None,
-    hierarchies: Any = None,
+    control: object = None,
+    population: object = None,
+    hierarchies: object = None,
     language: Literal["en", "ja"] = "en",
     force: bool = False,
     population_size: int | None = None,
@@ -782,7 +782,7 @@ def report(
     force: bool = False,
     population_size: int | None = None,
     weights: str | None = None,
-    context: Mapping[str, Any] | None = None,
+    context: Mapping[str, object] | None = None,
     reviewer: str | None = None,
     is_public: bool = False,
 ) -> TableReport: ...
@@ -792,12 +792,12 @@ def report(
     out: Path | str | None = None,
     *,
     force: bool = False,
-    knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
+    knowledge: Sequence[str | int] | Mapping[str, object] | None = None,
     attacks: Sequence[str] | None = None,
     minutes: float | None = None,
     draw: Draw = "contest",
     sample: int | None = None,
-    hierarchy: Any = None,
+    hierarchy: object = None,
 ) -> HistoryReport: ...
 @public
 def report(*given: Any, force: bool = False, language: str = "en", **options: Any) -> Any:
@@ -887,7 +887,7 @@ def run(job: Job, out: Path | str, *, force: bool = False) -> JobResult:
     return run_job(job, Path(out), force=force)
 
 
-def _table(data: Any, *others: type) -> Table:
+def _table(data: object, *others: type) -> Table:
     """Return a table, or refuse whatever else was given."""
     if isinstance(data, Table):
         return data
@@ -895,7 +895,7 @@ def _table(data: Any, *others: type) -> Table:
     raise InputError.of(f"{wanted}, as tk.Table(data, qi=['age'])", value=_kind(data))
 
 
-def _history(data: Any) -> History:
+def _history(data: object) -> History:
     if isinstance(data, History):
         return data
     raise InputError.of("a tk.History", value=_kind(data))
@@ -920,7 +920,7 @@ def _given_roles(data: Any, options: dict[str, Any]) -> Any:
     return given if unit is None else given.of_unit(unit)
 
 
-def _pair(job: str, original: Any, release: Any, options: dict[str, Any]) -> tuple[Any, Any]:
+def _pair(job: str, original: object, release: object, options: dict[str, object]) -> tuple[object, object]:
     """Return an original and its release; a release that knows its original may stand alone."""
     original = _given_roles(original, options)
     if release is not None:
@@ -935,12 +935,14 @@ def _as_released(original: Any, release: Any) -> Any:
     """Give a frame or file the roles of the original that a release was made of."""
     known = getattr(release, "original", None)
     if isinstance(known, Table) and not isinstance(original, (Table, History)):
-        roles: dict[str, Any] = {"hierarchies": known.hierarchies, "numeric": known.numeric}
+        roles: Json = {"hierarchies": known.hierarchies, "numeric": known.numeric}
         return Table(original, known.quasi_identifiers, known.sensitive, **roles).of_unit(known.unit)
     return original
 
 
-def _checked(job: str, function: Callable[..., Any], data: Any, options: Mapping[str, Any], *more: Any) -> Any:
+def _checked(
+    job: str, function: Callable[..., object], data: object, options: Mapping[str, object], *more: object
+) -> Any:
     """Call the function of a kind of data, which may lack a keyword that another kind has."""
     named = [one.name for one in inspect.signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
     refuse_unknown({name: value for name, value in options.items() if name not in named}, named, job)
@@ -950,7 +952,7 @@ def _checked(job: str, function: Callable[..., Any], data: Any, options: Mapping
     return function(data, *more, **options)
 
 
-def _kind(data: Any) -> str:
+def _kind(data: object) -> str:
     """Name the kind of what was given: a tk.Table, or another library's with its home."""
     kind = type(data)
     if kind in (Table, History):

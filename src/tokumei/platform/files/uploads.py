@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
@@ -28,7 +28,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.contest.edition import FileRole
 from tokumei.core.errors import InputError
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.data.files.disk import GZIP_MAGIC, blocks
 from tokumei.platform.files.incoming import FULL
 from tokumei.platform.files.shared import share, unshare
@@ -62,7 +62,7 @@ class Taken:
     """What was handed in, by the names of the edition's files, in a folder named by the key."""
 
     key: str
-    files: dict[str, dict[str, Any]]
+    files: dict[str, Json]
 
 
 def uploads_folder() -> Path:
@@ -79,7 +79,7 @@ def size_limit(data_folder: Path) -> int:
 @contextmanager
 def taking(
     key: str,
-    uploads: Mapping[str, UploadedFile[Any]],
+    uploads: Mapping[str, UploadedFile[bytes]],
     roles: Sequence[FileRole],
     limit: int,
     *,
@@ -165,7 +165,7 @@ def _is_orphan(folder: Path, is_known: Callable[[str], bool]) -> bool:
 
 
 def _store(
-    uploads: Mapping[str, UploadedFile[Any]],
+    uploads: Mapping[str, UploadedFile[bytes]],
     roles: Sequence[FileRole],
     folder: Path,
     limit: int,
@@ -219,7 +219,7 @@ def _measure_gzip(path: Path, limit: int) -> None:
         raise InputError.of(error.faults[0].expected, file=path.name, value=error.faults[0].value) from None
 
 
-def _store_zip(file: UploadedFile[Any], roles: Sequence[FileRole], folder: Path, limit: int) -> dict[str, Stored]:
+def _store_zip(file: UploadedFile[bytes], roles: Sequence[FileRole], folder: Path, limit: int) -> dict[str, Stored]:
     """Unpack the files of the edition from a zip that holds them and nothing else."""
     try:
         with zipfile.ZipFile(cast("IO[bytes]", _InBlocks(file))) as archive:
@@ -232,7 +232,7 @@ def _store_zip(file: UploadedFile[Any], roles: Sequence[FileRole], folder: Path,
         raise InputError.of("a whole zip file without a password", file="zip") from None
 
 
-def _is_workbook(file: UploadedFile[Any]) -> bool:
+def _is_workbook(file: UploadedFile[bytes]) -> bool:
     """Whether a zip is an Excel workbook, by the one member that every workbook has."""
     try:
         with zipfile.ZipFile(cast("IO[bytes]", _InBlocks(file))) as archive:
@@ -246,7 +246,7 @@ def _is_workbook(file: UploadedFile[Any]) -> bool:
 class _InBlocks:
     """A file that gives at most one block at a time: a zip's directory is read at once, and may list millions."""
 
-    def __init__(self, file: UploadedFile[Any]) -> None:
+    def __init__(self, file: UploadedFile[bytes]) -> None:
         # A Django file reads, seeks and tells like any other.
         self.seek, self.tell, self.seekable, self._read = file.seek, file.tell, file.seekable, file.read
 
@@ -298,7 +298,7 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int) -> 
             yield chunk
 
 
-def _starts_with(file: UploadedFile[Any], magic: bytes) -> bool:
+def _starts_with(file: UploadedFile[bytes], magic: bytes) -> bool:
     file.seek(0)
     start = file.read(len(magic))
     file.seek(0)

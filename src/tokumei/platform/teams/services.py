@@ -9,7 +9,6 @@ import hashlib
 import secrets
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -35,7 +34,7 @@ MEMBERS_OF_A_TEAM = 50
 OPEN_INVITATIONS = 50
 
 
-def find_team(request: UserRequest, level: str, *, team: str, **_captured: Any) -> dict[str, Team]:
+def find_team(request: UserRequest, level: str, *, team: str, **_captured: object) -> dict[str, Team]:
     """Find the team of an address for its members, or for its captain: the `of` of access."""
     wanted = Membership.objects.filter(user=request.user, team__slug__iexact=team, team__closed=None)
     if level == "captain":

@@ -28,6 +28,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from tokumei.core.errors import InputError, NotFound
+from tokumei.core.text import Json
 from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import ending_of
 from tokumei.platform.accounts.authentication import allow, alone
@@ -61,7 +62,12 @@ FOR_FIGURES = 80 * 2**30
 
 
 def begin_piece(
-    owner: User, *, upload: UploadedFile[Any] | None = None, path: Path | None = None, sample: str = "", kind: str = ""
+    owner: User,
+    *,
+    upload: UploadedFile[bytes] | None = None,
+    path: Path | None = None,
+    sample: str = "",
+    kind: str = "",
 ) -> Piece:
     """Begin a piece of work on a file that was sent, on one of this machine or on a sample, and have it looked at."""
     from tokumei.platform.workbench.looking import SAMPLES
@@ -105,7 +111,7 @@ def _file_name(given: str) -> str:
     return name
 
 
-def take_next(piece: Piece, upload: UploadedFile[Any] | None, unseen: str) -> None:
+def take_next(piece: Piece, upload: UploadedFile[bytes] | None, unseen: str) -> None:
     """Take another file of the same columns, and have the recipe of the release applied to it."""
     name = _file_name(str(upload.name if upload is not None else ""))
     folder = piece.folder / files.NEXT
@@ -125,7 +131,7 @@ def take_next(piece: Piece, upload: UploadedFile[Any] | None, unseen: str) -> No
         start(piece, APPLY)
 
 
-def take_beside(piece: Piece, name: str, upload: UploadedFile[Any], below: str = files.GIVEN) -> str:
+def take_beside(piece: Piece, name: str, upload: UploadedFile[bytes], below: str = files.GIVEN) -> str:
     """Take a file that a request names, in the place of one before; returns its path in the folder."""
     folder = piece.folder / below
     path = folder / f"{name}{ending_of(files.plain_name(str(upload.name)))}"
@@ -143,7 +149,7 @@ def take_beside(piece: Piece, name: str, upload: UploadedFile[Any], below: str =
     return f"{below}/{path.name}"
 
 
-def attack_others(piece: Piece, asked: dict[str, Any], uploads: dict[str, UploadedFile[Any]]) -> None:
+def attack_others(piece: Piece, asked: Json, uploads: dict[str, UploadedFile[bytes]]) -> None:
     """Take a release that others made with what stands beside it, and have it attacked."""
     for name, upload in uploads.items():
         asked[name] = take_beside(piece, name, upload, files.OTHERS)
@@ -162,7 +168,7 @@ def _count_bytes(piece: Piece) -> None:
     Piece.objects.filter(pk=piece.pk).update(n_bytes=n_bytes)
 
 
-def edit(piece: Piece, change: Callable[[dict[str, Any]], None]) -> None:
+def edit(piece: Piece, change: Callable[[Json], None]) -> None:
     """Change the job file; what would not be read again as a job is refused, and the file stays as it was."""
     files.edit(piece.folder, change)
     share(piece.place / files.JOB)
@@ -294,7 +300,7 @@ def _piece(job: Job) -> Piece:
     return Piece.objects.get(key=job.subject)
 
 
-def _ask(job: Job) -> dict[str, Any]:
+def _ask(job: Job) -> Json:
     piece = _piece(job)
     trees = piece.folder / files.TREES
     if has_store() and trees.exists():
@@ -328,7 +334,7 @@ def _share(job: Job) -> None:
             share(one)
 
 
-def _write_result(job: Job, result: dict[str, Any]) -> None:
+def _write_result(job: Job, result: dict[str, object]) -> None:
     _share(job)
 
 

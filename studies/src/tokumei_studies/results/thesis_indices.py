@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -139,7 +139,7 @@ def worked_rows() -> dict[str, float]:
     return out
 
 
-def _table(columns: Mapping[str, list[Any]]) -> Table:
+def _table(columns: Mapping[str, Sequence[object]]) -> Table:
     known = [name for name in columns if name in ("q", "r")]
     amounts = [name for name in columns if name not in known]
     return Table.with_quasi_identifiers(pl.DataFrame(columns), known, sensitive=amounts, name="worked rows")

@@ -8,7 +8,6 @@ import os
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
@@ -54,7 +53,7 @@ def create_contest(
     edition: str = "",
     options: Mapping[str, object] | None = None,
     own_toml: str = "",
-    source: UploadedFile[Any] | None = None,
+    source: UploadedFile[bytes] | None = None,
     reading: Reading = AS_IT_IS,
     is_public: bool = True,
     board: str = Board.LIVE,
@@ -258,7 +257,7 @@ def _limit_guesses(wanted: int | None, allowed: int) -> int:
     return allowed if wanted is None else wanted
 
 
-def _check_encoding(source: UploadedFile[Any], ending: str, reading: Reading) -> None:
+def _check_encoding(source: UploadedFile[bytes], ending: str, reading: Reading) -> None:
     """Refuse text of another encoding before anything is made of it, and say how to name that."""
     if reading.encoding or ending not in TEXT_SUFFIXES:
         return
@@ -272,7 +271,7 @@ def _check_encoding(source: UploadedFile[Any], ending: str, reading: Reading) ->
         raise InputError.of(expected, column="source", value=source.name) from None
 
 
-def _store_source(contest: Contest, source: UploadedFile[Any], reading: Reading) -> None:
+def _store_source(contest: Contest, source: UploadedFile[bytes], reading: Reading) -> None:
     # Of the name that the browser sent only its ending is kept, which says how to read the file.
     given = (source.name or "").lower()
     ending = ending_of(given, column="source", value=given)

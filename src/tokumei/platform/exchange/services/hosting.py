@@ -14,7 +14,6 @@ import shutil
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
@@ -23,7 +22,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed
-from tokumei.core.text import to_json
+from tokumei.core.text import Json, to_json
 from tokumei.exchange.desk import DeskFolder, delete_permanently
 from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.desk_work import ATTACK, Wish, at_desk, desk_key
@@ -73,7 +72,7 @@ def _ask_attack(job: Job) -> dict[str, object]:
     return {"folder": str(published.folder), "released": released}
 
 
-def _write_attack(job: Job, found: dict[str, Any]) -> None:
+def _write_attack(job: Job, found: dict[str, object]) -> None:
     note_attack(_offer(job), found)
 
 
@@ -112,8 +111,8 @@ def host(
     *,
     slug: str,
     wish: Wish,
-    table: UploadedFile[Any],
-    hierarchies: Iterable[UploadedFile[Any]],
+    table: UploadedFile[bytes],
+    hierarchies: Iterable[UploadedFile[bytes]],
 ) -> PublishedOffer:
     """Take a table and its hierarchies, and have the offer made."""
     check_slug(slug)
@@ -181,7 +180,7 @@ def _sources(published: PublishedOffer, job: Job) -> Path:
     return root_of(job) / sources_of(published.team_id).relative_to(exchange_folder())
 
 
-def _write_made(job: Job, result: dict[str, Any]) -> None:
+def _write_made(job: Job, result: Json) -> None:
     published = _offer(job)
     desk = desk_of(published, job)
     # The sources first: of two offers of a team only one goes on from here.
@@ -238,7 +237,7 @@ def _file_name(name: str) -> str:
     return f"{stem}.csv"
 
 
-def _store(upload: UploadedFile[Any], path: Path) -> None:
+def _store(upload: UploadedFile[bytes], path: Path) -> None:
     """Write an upload where only the server can read it; two of one name are refused."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
