@@ -36,6 +36,8 @@ OF_PEOPLE = re.compile(
     r"\b(sex|gender|fe ?male|males?|wom[ae]n|m[ae]n|black|white|hisp(anic)?|race|ethnic(ity)?|birth\w*|born|dob|yob"
     r"|geschlecht|geburts\w*|sexe|sexo|sesso|nationality|citizenship)\b|性別|生年|誕生|国籍"
 )
+# So many rows of a file tell whether people have several.
+MOST_LOOKED_AT = 500_000
 # A name that no column of a file has.
 N_ROWS = "rows \0"
 # So many columns are looked at, of tables that have many.
@@ -88,6 +90,12 @@ def repeated_people(frame: pl.DataFrame, kinds: Mapping[str, str] | None = None)
             found.append(RepeatedPeople(name, role, n_values[name], n_rows, traits))
     # The code with the most values is the finest, and so a person's rather than a household's.
     return max(found, key=lambda one: (one.role == "person", one.n_values), default=None)
+
+
+def several_rows(rows: pl.LazyFrame) -> Text | None:
+    """Return what is to be said of a table whose people seem to have several rows; None where they have one each."""
+    found = repeated_people(rows.head(MOST_LOOKED_AT).collect())
+    return None if found is None else found.words
 
 
 def _n_values(frame: pl.DataFrame) -> dict[str, int]:
