@@ -9,13 +9,13 @@ from __future__ import annotations
 import functools
 import inspect
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, Unpack, cast, overload
 
 from tokumei.core.errors import InputError
-from tokumei.core.text import Json, Text
+from tokumei.core.text import Text
 from tokumei.data.history import History
 from tokumei.data.table import Table, Unit
 from tokumei.tasks.request import DEFAULT_METHOD, PerColumn, ReleaseRequest, Requirements, refuse_unknown
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tokumei.attacks.table_threats import TableThreat
     from tokumei.attacks.threat_model import KnownMethod
     from tokumei.data.history import Draw
+    from tokumei.data.release import Recipe
+    from tokumei.hierarchies.hierarchy import Hierarchy
     from tokumei.measures.losses import Loss
     from tokumei.measures.registry import HistoryUtility, TableUtility
     from tokumei.measures.requirement import Requirement
@@ -74,11 +76,15 @@ class HasColumns(Protocol):
 
 
 # What a table is read from: a frame, columns by name, or a file.
-Frame = HasColumns | Mapping[str, Sequence[object]] | Path | str
+Frame = HasColumns | Mapping[str, Sequence[Any]] | Path | str
 
 
 # Names of columns; a column of a frame that was never given names has a number.
 Names = Sequence[str | int] | str
+# The row of the original of each row, counted from 0, or the file that counts them from 1.
+Rows = Iterable[int] | Path | str
+# A folder, or one by column in any of the forms of `hierarchies/given.py`.
+Hierarchies = Path | str | Mapping[str, object]
 
 
 def public(function: F) -> F:
@@ -92,7 +98,7 @@ def public(function: F) -> F:
     own = inspect.signature(function)
 
     @functools.wraps(function)
-    def run(*given: object, **options: object) -> Any:
+    def run(*given: Any, **options: Any) -> Any:
         if not takes_more:
             refuse_unknown({one: options[one] for one in options if one not in names}, names, function.__name__)
         try:
@@ -109,11 +115,11 @@ def public(function: F) -> F:
 
 
 @overload
-def audit(
+def audit(  # type: ignore[overload-overlap]  # A file may be either; what it holds tells.
     table: HistoryRelease | Path | str,
     *,
-    against: Any,
-    original: Any = None,
+    against: HistoryRelease | Path | str | Sequence[HistoryRelease | Path | str],
+    original: History | Path | str | None = None,
     k: int | None = None,
     in_order: bool = False,
 ) -> GeneralizedAudit: ...
@@ -132,19 +138,19 @@ def audit(
     delta_disclosure: PerColumn | None = None,
     k_map: int | None = None,
     delta_presence: float | str | tuple[object, ...] | None = None,
-    population: object = None,
+    population: Table | Frame | None = None,
     missing_is_a_value: bool = False,
     requirements_given: Sequence[Requirement] = (),
-    against: Any = (),
+    against: Table | TableRelease | Frame | Sequence[Table | TableRelease | Frame] = (),
     person: str | None = None,
     household: str | None = None,
-    rows: object = None,
-    against_rows: object = (),
+    rows: Rows | None = None,
+    against_rows: Rows | Sequence[Rows | None] = (),
     in_order: bool = False,
-    original: object = None,
-    recipe: object = None,
+    original: Table | Frame | None = None,
+    recipe: Recipe | Path | str | None = None,
     threshold: float = 0.2,
-    hierarchies: object = None,
+    hierarchies: Hierarchies | None = None,
     population_size: int | None = None,
     weights: str | None = None,
     suda: int | None = None,
@@ -190,7 +196,7 @@ def audit(table: Any, qi: Names | None = None, **options: Any) -> Any:
     return audit_table(data, Requirements(**stated), **options)
 
 
-def _listed(given: object) -> list[Any]:
+def _listed(given: Any) -> list[Any]:
     return list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
 
 
@@ -209,7 +215,7 @@ def anonymize(
     delta_disclosure: PerColumn | None = None,
     k_map: int | None = None,
     delta_presence: float | str | tuple[object, ...] | None = None,
-    population: object = None,
+    population: Table | Frame | None = None,
     missing_is_a_value: bool = False,
     person: str | None = None,
     household: str | None = None,
@@ -220,7 +226,7 @@ def anonymize(
     weights: Mapping[str, float] | None = None,
     prefer: Sequence[str] = (),
     numeric: Sequence[str] | None = None,
-    hierarchies: object = None,
+    hierarchies: Hierarchies | None = None,
     method: str | TableAnonymizer = DEFAULT_METHOD,
     keep: Sequence[str] = (),
     keep_anyway: bool | Sequence[str] = False,
@@ -238,7 +244,7 @@ def anonymize(
     seed: int | None = None,
     form: str = "table",
     carry_anyway: bool = False,
-    hierarchy: object = None,
+    hierarchy: Hierarchy | Path | str | None = None,
     **options: Unpack[HistoryMethodOptions],
 ) -> HistoryRelease: ...
 @public
@@ -286,14 +292,14 @@ def attack(
     known: Sequence[str] = (),
     known_share: float = 1.0,
     numeric: Sequence[str] | None = None,
-    hierarchies: object = None,
-    rows: object = None,
+    hierarchies: Hierarchies | None = None,
+    rows: Rows | None = None,
     in_order: bool = False,
     made_up: bool = False,
-    earlier: Sequence[object] = (),
-    earlier_rows: Sequence[object] = (),
-    population: object = None,
-    control: object = None,
+    earlier: Sequence[Table | TableRelease | Frame] = (),
+    earlier_rows: Sequence[Rows | None] = (),
+    population: Table | Frame | None = None,
+    control: Table | Frame | None = None,
     method: str | KnownMethod | None = None,
     k: int | None = None,
     seed: int = 1,
@@ -315,10 +321,10 @@ def attack(  # type: ignore[overload-overlap]  # A name of its own gives a resul
     attack: Literal["attribution"],
     *,
     threat: str | HistoryThreat | None = None,
-    sources: object = None,
+    sources: Rows | None = None,
     draws: int = 3,
     seed: int = 1,
-    hierarchy: object = None,
+    hierarchy: Hierarchy | Path | str | None = None,
     **options: Unpack[ThreatOptions],
 ) -> Attribution: ...
 @overload
@@ -327,12 +333,12 @@ def attack(
     release: History | HistoryRelease | Frame,
     attack: Literal["membership"],
     *,
-    control: object,
+    control: History | Frame | None,
     threat: str | HistoryThreat | None = None,
     people: int = 2_000,
     draws: int = 3,
     seed: int = 1,
-    hierarchy: object = None,
+    hierarchy: Hierarchy | Path | str | None = None,
     **options: Unpack[ThreatOptions],
 ) -> CustomerMembership: ...
 @overload
@@ -343,7 +349,7 @@ def attack(
     *,
     threat: None = None,
     customers: Sequence[str] | None = None,
-    hierarchy: object = None,
+    hierarchy: Hierarchy | Path | str | None = None,
     **options: Unpack[HistoryAttackOptions],
 ) -> Guesses: ...
 @overload
@@ -355,7 +361,7 @@ def attack(
     attacks: Sequence[str] | None = None,
     draws: int = 3,
     seed: int = 1,
-    hierarchy: object = None,
+    hierarchy: Hierarchy | Path | str | None = None,
     **options: Unpack[ThreatOptions],
 ) -> ThreatReport: ...
 @public
@@ -416,8 +422,8 @@ def measure(
     qi: Names | None = None,
     sensitive: Names = (),
     numeric: Sequence[str] | None = None,
-    hierarchies: object = None,
-    rows: object = None,
+    hierarchies: Hierarchies | None = None,
+    rows: Rows | None = None,
     in_order: bool = False,
     **options: Unpack[TableMeasureOptions],
 ) -> TableUse: ...
@@ -427,7 +433,7 @@ def measure(
     release: History | HistoryRelease | Frame | None = None,
     measures: str | HistoryUtility | Sequence[str | HistoryUtility] | None = None,
     *,
-    master: object = None,
+    master: Frame | None = None,
     options: Mapping[str, Mapping[str, object]] | None = None,
     draws: int | None = None,
     seed: int = 1,
@@ -473,13 +479,13 @@ def harden(
     known: Sequence[str] = (),
     known_share: float = 1.0,
     numeric: Sequence[str] | None = None,
-    hierarchies: object = None,
-    rows: object = None,
+    hierarchies: Hierarchies | None = None,
+    rows: Rows | None = None,
     in_order: bool = False,
-    earlier: Sequence[object] = (),
-    earlier_rows: Sequence[object] = (),
-    population: object = None,
-    control: object = None,
+    earlier: Sequence[Table | TableRelease | Frame] = (),
+    earlier_rows: Sequence[Rows | None] = (),
+    population: Table | Frame | None = None,
+    control: Table | Frame | None = None,
     method: str | None = None,
     k: int | None = None,
 ) -> HardenedTable: ...
@@ -499,10 +505,10 @@ def harden(
     sample: int | None = None,
     seed: int | None = None,
     form: str = "table",
-    hierarchy: object = None,
+    hierarchy: Hierarchy | Path | str | None = None,
 ) -> Hardened: ...
 @public
-def harden(original: object, release: object = None, **options: object) -> Any:
+def harden(original: Any, release: Any = None, **options: Any) -> Any:
     """Change a release no more than needed for every attack to find at most a share of the people.
 
     original: a `tk.Table` or a `tk.History`; a release that `tk.anonymize` gave may stand alone, and so may any
@@ -560,7 +566,7 @@ def compare(
     delta_disclosure: PerColumn | None = None,
     k_map: int | None = None,
     delta_presence: float | str | tuple[object, ...] | None = None,
-    population: object = None,
+    population: Table | Frame | None = None,
     missing_is_a_value: bool = False,
     person: str | None = None,
     household: str | None = None,
@@ -571,7 +577,7 @@ def compare(
     weights: Mapping[str, float] | None = None,
     prefer: Sequence[str] = (),
     numeric: Sequence[str] | None = None,
-    hierarchies: object = None,
+    hierarchies: Hierarchies | None = None,
     methods: Sequence[str | TableAnonymizer] | str | None = None,
 ) -> MethodComparison:
     """Run methods on one table, and compare what each found and what it cost.
@@ -620,7 +626,7 @@ def predict(
     method: str | None = None,
     levels: Mapping[str, int] | None = None,
     limit: int = 20,
-    hierarchies: object = None,
+    hierarchies: Hierarchies | None = None,
     rule: Rule = "low",
     largest: int | None = None,
     n_nodes: int | None = None,
@@ -677,7 +683,7 @@ def sweep(
     draw: Draw = "contest",
     sample: int | None = None,
     seed: int = 0,
-    hierarchy: object = None,
+    hierarchy: Hierarchy | Path | str | None = None,
 ) -> Sweep:
     """Anonymize a history in many ways and compare the use that each loses with the customers that are found.
 
@@ -762,12 +768,12 @@ def report(
     person: str | None = None,
     household: str | None = None,
     requirements_given: Sequence[Requirement] = (),
-    rows: object = None,
+    rows: Rows | None = None,
     in_order: bool = False,
     threat: str | TableThreat | None = None,
-    control: object = None,
-    population: object = None,
-    hierarchies: object = None,
+    control: Table | Frame | None = None,
+    population: Table | Frame | None = None,
+    hierarchies: Hierarchies | None = None,
     language: Literal["en", "ja"] = "en",
     force: bool = False,
     population_size: int | None = None,
@@ -797,7 +803,7 @@ def report(
     minutes: float | None = None,
     draw: Draw = "contest",
     sample: int | None = None,
-    hierarchy: object = None,
+    hierarchy: Hierarchy | Path | str | None = None,
 ) -> HistoryReport: ...
 @public
 def report(*given: Any, force: bool = False, language: str = "en", **options: Any) -> Any:
@@ -887,7 +893,7 @@ def run(job: Job, out: Path | str, *, force: bool = False) -> JobResult:
     return run_job(job, Path(out), force=force)
 
 
-def _table(data: object, *others: type) -> Table:
+def _table(data: Any, *others: type) -> Table:
     """Return a table, or refuse whatever else was given."""
     if isinstance(data, Table):
         return data
@@ -895,7 +901,7 @@ def _table(data: object, *others: type) -> Table:
     raise InputError.of(f"{wanted}, as tk.Table(data, qi=['age'])", value=_kind(data))
 
 
-def _history(data: object) -> History:
+def _history(data: Any) -> History:
     if isinstance(data, History):
         return data
     raise InputError.of("a tk.History", value=_kind(data))
@@ -920,7 +926,7 @@ def _given_roles(data: Any, options: dict[str, Any]) -> Any:
     return given if unit is None else given.of_unit(unit)
 
 
-def _pair(job: str, original: object, release: object, options: dict[str, object]) -> tuple[object, object]:
+def _pair(job: str, original: Any, release: Any, options: dict[str, Any]) -> tuple[Any, Any]:
     """Return an original and its release; a release that knows its original may stand alone."""
     original = _given_roles(original, options)
     if release is not None:
@@ -935,14 +941,12 @@ def _as_released(original: Any, release: Any) -> Any:
     """Give a frame or file the roles of the original that a release was made of."""
     known = getattr(release, "original", None)
     if isinstance(known, Table) and not isinstance(original, (Table, History)):
-        roles: Json = {"hierarchies": known.hierarchies, "numeric": known.numeric}
+        roles: dict[str, Any] = {"hierarchies": known.hierarchies, "numeric": known.numeric}
         return Table(original, known.quasi_identifiers, known.sensitive, **roles).of_unit(known.unit)
     return original
 
 
-def _checked(
-    job: str, function: Callable[..., object], data: object, options: Mapping[str, object], *more: object
-) -> Any:
+def _checked(job: str, function: Callable[..., Any], data: Any, options: Mapping[str, Any], *more: Any) -> Any:
     """Call the function of a kind of data, which may lack a keyword that another kind has."""
     named = [one.name for one in inspect.signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
     refuse_unknown({name: value for name, value in options.items() if name not in named}, named, job)
@@ -952,7 +956,7 @@ def _checked(
     return function(data, *more, **options)
 
 
-def _kind(data: object) -> str:
+def _kind(data: Any) -> str:
     """Name the kind of what was given: a tk.Table, or another library's with its home."""
     kind = type(data)
     if kind in (Table, History):
