@@ -154,17 +154,7 @@ def report(
             **_stated(context),
         }
         _report_table(
-            original,
-            from_arx,
-            release,
-            qi or [],
-            sensitive or [],
-            out,
-            more,
-            reading,
-            lang,
-            public=public,
-            force=force,
+            original, from_arx, release, qi or [], sensitive or [], out, more, reading, lang, public=public, force=force
         )
         return
     of_tables = (

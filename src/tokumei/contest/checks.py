@@ -132,12 +132,7 @@ class RowFaults:
             self.add_rows(rule, self.text.frame[column].gather(rows).fill_null(""), rows, expected, parameters)
 
     def add_rows(
-        self,
-        rule: str,
-        found: pl.Series,
-        rows: pl.Series | None,
-        expected: str,
-        parameters: Parameters = NO_PARAMETERS,
+        self, rule: str, found: pl.Series, rows: pl.Series | None, expected: str, parameters: Parameters = NO_PARAMETERS
     ) -> None:
         """Add a fault for each value found, in the column of its name (none: in the whole line); the first are listed.
 

@@ -134,10 +134,7 @@ class InputError(TokumeiError):
     """
 
     def __init__(
-        self,
-        faults: Fault | Sequence[Fault],
-        n_faults: int | None = None,
-        groups: Sequence[FaultGroup] | None = None,
+        self, faults: Fault | Sequence[Fault], n_faults: int | None = None, groups: Sequence[FaultGroup] | None = None
     ) -> None:
         self.faults: tuple[Fault, ...] = (faults,) if isinstance(faults, Fault) else tuple(faults)
         self.n_faults = len(self.faults) if n_faults is None else n_faults

@@ -181,12 +181,7 @@ class History:
         check_none_absent(columns, self.absent, self.name, who, without)
 
     def known(
-        self,
-        share: float,
-        *,
-        seed: int,
-        draw: Draw = "contest",
-        item_characters: int | None = KNOWN_ITEM_CHARACTERS,
+        self, share: float, *, seed: int, draw: Draw = "contest", item_characters: int | None = KNOWN_ITEM_CHARACTERS
     ) -> History:
         """Draw what an attacker knows: a share of the rows, items by their first characters (whole if None).
 

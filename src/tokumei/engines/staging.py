@@ -57,12 +57,7 @@ class Staged:
 
 
 def stage_history(
-    source: Path | str,
-    reading: Reading,
-    folder: Path,
-    *,
-    kind: str = "original",
-    keys: Sequence[str] = (),
+    source: Path | str, reading: Reading, folder: Path, *, kind: str = "original", keys: Sequence[str] = ()
 ) -> Staged:
     """Read a history in blocks and write its rows to a folder; what lies there complete is taken as it is.
 

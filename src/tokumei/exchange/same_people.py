@@ -88,11 +88,7 @@ class HashedTable:
         flat = {f"level{c}_{n}": each for c, levels in enumerate(self.levels) for n, each in enumerate(levels)}
         np.savez_compressed(held, codes=self.codes, counts=self.counts, people=self.people, **flat)  # type: ignore[arg-type]
         n_levels = [len(levels) for levels in self.levels]
-        return {
-            "names": list(self.names),
-            "n_levels": n_levels,
-            "arrays": base64.b64encode(held.getvalue()).decode(),
-        }
+        return {"names": list(self.names), "n_levels": n_levels, "arrays": base64.b64encode(held.getvalue()).decode()}
 
     @classmethod
     def of_dict(cls, shape: JsonView) -> HashedTable:

@@ -101,10 +101,7 @@ class Predictor(Protocol):
 PREDICTORS: Registry[Predictor] = Registry(
     "predictor",
     "tokumei.predictors",
-    {
-        "margins": ["margins"],
-        "power_law": ["power-law"],
-    },
+    {"margins": ["margins"], "power_law": ["power-law"]},
     group="tokumei.predictors.methods",
 )
 

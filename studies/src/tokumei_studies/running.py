@@ -78,11 +78,7 @@ def run_study(name: str, data: Path | None) -> StudyOutcome:
 
 
 def run_studies(
-    names: Sequence[str],
-    data: Path | None,
-    *,
-    jobs: int = 1,
-    finished: Callable[[StudyOutcome], None] | None = None,
+    names: Sequence[str], data: Path | None, *, jobs: int = 1, finished: Callable[[StudyOutcome], None] | None = None
 ) -> list[StudyOutcome]:
     """Run studies, so many at a time; give the outcomes in the order of the names, whichever finished first.
 

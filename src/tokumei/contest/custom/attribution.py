@@ -69,10 +69,7 @@ def check_sources(original: pl.DataFrame, cells: pl.DataFrame, faults: RowFaults
 
 
 def attribute(
-    original: History,
-    released: History,
-    sources: pl.Series | None,
-    known: Mapping[str, History],
+    original: History, released: History, sources: pl.Series | None, known: Mapping[str, History]
 ) -> dict[str, Score] | str:
     """Return the share of the unknown purchases given to their buyers at each level, or why that is not measured.
 

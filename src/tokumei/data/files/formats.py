@@ -20,15 +20,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.text import Json, Text, counted
-from tokumei.data.files.csv import (
-    BLANK,
-    TextFrame,
-    check_header,
-    read_csv,
-    scan_csv,
-    trimmed,
-    write_csv,
-)
+from tokumei.data.files.csv import BLANK, TextFrame, check_header, read_csv, scan_csv, trimmed, write_csv
 from tokumei.data.files.disk import atomic_path, check_is_file, is_folder, unchanged
 from tokumei.data.files.excel import CELL_LIMIT, read_excel
 from tokumei.data.files.json_rows import read_json

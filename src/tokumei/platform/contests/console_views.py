@@ -29,11 +29,7 @@ from tokumei.platform.contests.words import in_words
 from tokumei.platform.messages import describe_error
 
 ON_A_PAGE = 50
-MOVES = {
-    Phase.UPCOMING: "open",
-    Phase.ANONYMIZE: "attack",
-    Phase.ATTACK: "close",
-}
+MOVES = {Phase.UPCOMING: "open", Phase.ANONYMIZE: "attack", Phase.ATTACK: "close"}
 
 
 def organize_page(request: UserRequest, contest: Contest, **forms_given: forms.Form) -> HttpResponse:

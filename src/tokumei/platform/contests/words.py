@@ -54,9 +54,7 @@ NAMES: Mapping[str, str | Promise] = {
     "attacking": gettext_lazy("trying attacks"),
     "attributing": gettext_lazy("giving purchases to buyers"),
 }
-REMARKS: Mapping[str, str | Promise] = {
-    "P contradicts the data.": gettext_lazy("The row numbers contradict the data."),
-}
+REMARKS: Mapping[str, str | Promise] = {"P contradicts the data.": gettext_lazy("The row numbers contradict the data.")}
 
 
 def said_by(thing: object, name: str) -> str:

@@ -94,13 +94,7 @@ def level_request(request: ApiRequest, key: Key) -> RequestOut:
     return _request(requesting.find_request(request.auth.user, key))
 
 
-@router.get(
-    "/exchange/requests/{key}/release",
-    auth=READ,
-    tags=TAGS,
-    response={200: None},
-    openapi_extra=SENDS_A_FILE,
-)
+@router.get("/exchange/requests/{key}/release", auth=READ, tags=TAGS, response={200: None}, openapi_extra=SENDS_A_FILE)
 def level_release(request: ApiRequest, key: Key) -> FileResponse:
     """Send the release of one of the user's own requests."""
     path = requesting.fetch_release(requesting.find_request(request.auth.user, key))

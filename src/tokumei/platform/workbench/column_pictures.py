@@ -58,10 +58,7 @@ def drawn_tree(hierarchy: Hierarchy, said: str) -> dict[str, object]:
         runs = [(label, len(list(group))) for label, group in itertools.groupby(labels)]
         is_shown = len(runs) <= MOST_SEGMENTS
         levels.append(
-            {
-                "n_labels": len(set(labels)),
-                "bands": [[_short(label), n] for label, n in runs] if is_shown else [],
-            }
+            {"n_labels": len(set(labels)), "bands": [[_short(label), n] for label, n in runs] if is_shown else []}
         )
     leaves = list(hierarchy.leaves)
     first = hierarchy.labels_at(1) if len(hierarchy.levels) > 1 else leaves

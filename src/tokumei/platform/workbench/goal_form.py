@@ -29,15 +29,7 @@ from tokumei.platform.workbench.folder import plain_name
 from tokumei.platform.workbench.words import MARKS, expected_in_words, word_of_request
 from tokumei.tasks.goal import requirements_of, usual_suppression
 from tokumei.tasks.job_file import IN_OUTPUT, MOST
-from tokumei.tasks.request import (
-    DEFAULT_METHOD,
-    FILES,
-    OF_COLUMNS,
-    Kind,
-    ReleaseRequest,
-    Requirements,
-    request_fields,
-)
+from tokumei.tasks.request import DEFAULT_METHOD, FILES, OF_COLUMNS, Kind, ReleaseRequest, Requirements, request_fields
 
 # Shown at once; all others are folded away.
 FIRST = ("k", "suppress")

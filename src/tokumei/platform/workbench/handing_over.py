@@ -48,10 +48,7 @@ NAMES: dict[str, tuple[str, str | Promise]] = {
         "out/secret/recipe.json",
         _("The recipe: applies the same generalization to next month's file. Keep it apart."),
     ),
-    files.NEXT_RELEASE: (
-        f"{files.NEXT}/{files.NEXT_RELEASE}",
-        _("The release of the other file, by the same recipe."),
-    ),
+    files.NEXT_RELEASE: (f"{files.NEXT}/{files.NEXT_RELEASE}", _("The release of the other file, by the same recipe.")),
     "everything.zip": ("job.toml", _("All of it, with what is kept apart. Your file itself is not in it.")),
 }
 

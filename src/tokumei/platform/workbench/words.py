@@ -117,11 +117,7 @@ EXACTNESS: Words = {
 
 
 # What follows a number in a requirement.
-MARKS: Words = {
-    "KIND": gettext_lazy("how it is measured"),
-    "WHOSE": gettext_lazy("whose shares count"),
-    "C": "c",
-}
+MARKS: Words = {"KIND": gettext_lazy("how it is measured"), "WHOSE": gettext_lazy("whose shares count"), "C": "c"}
 REQUEST: Words = {
     "distinct": gettext_lazy("different values"),
     "entropy": gettext_lazy("entropy"),

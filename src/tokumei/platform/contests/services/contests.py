@@ -123,12 +123,7 @@ def create_contest(
 
 
 def change_schedule(
-    contest: Contest,
-    *,
-    opens_at: datetime,
-    attacks_open_at: datetime,
-    closes_at: datetime,
-    by: User | None = None,
+    contest: Contest, *, opens_at: datetime, attacks_open_at: datetime, closes_at: datetime, by: User | None = None
 ) -> None:
     """Move the phases that have not begun; what is over stays as it was."""
     _check_order(opens_at, attacks_open_at, closes_at)

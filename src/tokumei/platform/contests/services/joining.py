@@ -294,11 +294,7 @@ def organized_by(user: User) -> list[Contest]:
 def _mine(participation: Participation, user: User) -> MyContest:
     contest = participation.contest
     phase = contest.phase_at()
-    ends = {
-        Phase.UPCOMING: contest.opens_at,
-        Phase.ANONYMIZE: contest.attacks_open_at,
-        Phase.ATTACK: contest.closes_at,
-    }
+    ends = {Phase.UPCOMING: contest.opens_at, Phase.ANONYMIZE: contest.attacks_open_at, Phase.ATTACK: contest.closes_at}
     place, n_teams = place_of(contest, user, participation.team.slug)
     last = [showing.show(one, user, in_a_list=True) for one in showing.submissions_of(participation)[:N_LAST]]
     return MyContest(

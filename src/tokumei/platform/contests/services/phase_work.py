@@ -206,12 +206,7 @@ def _write_faults(job: Job, answer: ChildAnswer) -> None:
 
 
 def _write_failure(job: Job, failure: str) -> None:
-    failed = {
-        PREPARE: NOT_PREPARED,
-        PUBLISH: NOT_PUBLISHED,
-        CLOSE: NOT_CLOSED,
-        AMEND: NOT_AMENDED,
-    }
+    failed = {PREPARE: NOT_PREPARED, PUBLISH: NOT_PUBLISHED, CLOSE: NOT_CLOSED, AMEND: NOT_AMENDED}
     _say(_contest(job), failed[job.kind], details=failure)
 
 
