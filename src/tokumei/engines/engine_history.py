@@ -338,7 +338,7 @@ def first_rows(history: EngineHistory, candidates: EngineTable, orders: Mapping[
 
     Passes over the table count how many rows begin with which bits until the cut is found; nothing is sorted.
     """
-    chosen: EngineTable | None = None
+    chosen: Any = None
     tied = candidates
     for column, bits in orders.items():
         cut, n = _cut(history, tied, column, bits, n)

@@ -46,7 +46,7 @@ def hierarchy_given(given: object, attribute: str, values: pl.Series) -> Hierarc
     raise InputError.of(EXPECTED, option=f"hierarchies {attribute}", value=type(given).__name__)
 
 
-def _of_mapping(given: Mapping[object, object], attribute: str, values: pl.Series) -> Hierarchy:
+def _of_mapping(given: Mapping[Any, Any], attribute: str, values: pl.Series) -> Hierarchy:
     texts = leaf_texts(attribute, values)
     labels = {_text(key): value for key, value in given.items()}
     is_of_groups = any(isinstance(value, (list, tuple, set, frozenset)) for value in labels.values())
@@ -70,7 +70,7 @@ def _of_frame(given: object, attribute: str) -> Hierarchy:
     return made
 
 
-def _of_cuts(given: Sequence[object], attribute: str, values: pl.Series) -> Hierarchy:
+def _of_cuts(given: Sequence[Any], attribute: str, values: pl.Series) -> Hierarchy:
     levels = given if given and all(isinstance(one, (list, tuple, range)) for one in given) else [given]
     leaves = number_leaves(attribute, values)
     is_whole = all(number.denominator == 1 for number, _ in leaves)
