@@ -212,6 +212,10 @@ def _new_codes(user: User) -> list[str]:
 
 
 def _digest_of_code(code: str) -> str:
-    # No salt: with fifty random bits no table of digests can be made beforehand.
-    plain = "".join(character for character in code.lower() if character.isalnum())
-    return hashlib.sha256(plain.encode()).hexdigest()
+    return token_digest("".join(character for character in code.lower() if character.isalnum()))
+
+
+def token_digest(token: str) -> str:
+    """Return by what a drawn text is known again, which is not kept itself."""
+    # No salt: with fifty random bits or more no table of digests can be made beforehand.
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

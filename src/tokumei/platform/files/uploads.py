@@ -188,26 +188,31 @@ def _store(
     return stored
 
 
-def _store_file(chunks: Iterator[bytes], role: FileRole, folder: Path, limit: int) -> Stored:
-    """Write one file, its name made here and not by the sender."""
-    path, digest, n_bytes = folder / role.file_name, hashlib.sha256(), 0
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as handle:
+def write_privately(chunks: Iterable[bytes], path: Path, *, most: int | None = None) -> tuple[int, str]:
+    """Write what is sent to a new file that only the server can read; return its length and SHA-256."""
+    n_bytes, digest = 0, hashlib.sha256()
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
         for chunk in chunks:
             n_bytes += len(chunk)
-            if n_bytes > limit:
-                expected = Text("a file of at most {n:,} bytes", n=limit)
-                raise InputError.of(expected, file=role.file_name, value="more")
+            if most is not None and n_bytes > most:
+                raise InputError.of(Text("a file of at most {n:,} bytes", n=most), file=path.name, value="more")
             digest.update(chunk)
             handle.write(chunk)
         handle.flush()
         os.fsync(handle.fileno())
+    return n_bytes, digest.hexdigest()
+
+
+def _store_file(chunks: Iterator[bytes], role: FileRole, folder: Path, limit: int) -> Stored:
+    """Write one file, its name made here and not by the sender."""
+    path = folder / role.file_name
+    n_bytes, digest = write_privately(chunks, path, most=limit)
     if n_bytes == 0:
         raise InputError.of("a file that is not empty", file=role.file_name)
     if _begins(path, GZIP_MAGIC):
         _measure_gzip(path, limit)
         path = path.rename(path.with_name(f"{path.name}.gz"))
-    return Stored(path.name, digest.hexdigest(), n_bytes)
+    return Stored(path.name, digest, n_bytes)
 
 
 def _measure_gzip(path: Path, limit: int) -> None:

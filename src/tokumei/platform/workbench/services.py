@@ -5,7 +5,6 @@ The studio is the workbench for one person on their own machine: a local owner, 
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 import logging
@@ -31,10 +30,10 @@ from tokumei.core.errors import InputError, NotFound
 from tokumei.core.text import Json
 from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import ending_of
-from tokumei.platform.accounts.authentication import allow, alone
+from tokumei.platform.accounts.authentication import allow, alone, token_digest
 from tokumei.platform.accounts.models import User
 from tokumei.platform.files.shared import has_store, is_shared, share, sweep_shared, unshare
-from tokumei.platform.files.uploads import telling_full_disk
+from tokumei.platform.files.uploads import telling_full_disk, write_privately
 from tokumei.platform.jobs.models import Job, Outcome
 from tokumei.platform.jobs.process import ORPHAN_SECONDS, ChildAnswer
 from tokumei.platform.jobs.queue import WORKBENCH, Work, begin
@@ -176,13 +175,7 @@ def edit(piece: Piece, change: Callable[[Json], None]) -> None:
 
 def _store(chunks: Iterable[bytes], path: Path) -> None:
     """Write what was sent where only the server can read it."""
-    n_bytes = 0
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
-        for chunk in chunks:
-            n_bytes += len(chunk)
-            handle.write(chunk)
-        handle.flush()
-        os.fsync(handle.fileno())
+    n_bytes, _sha256 = write_privately(chunks, path)
     if not n_bytes:
         raise InputError.of(_("a file that is not empty"), file=path.name)
 
@@ -384,7 +377,7 @@ def make_link(file: Path | None, kind: str) -> str:
     if file is not None:
         address = reverse("workbench:columns", args=[begin_piece(owner, path=file, kind=kind).key])
     token = secrets.token_urlsafe(32)
-    write_text(_place(), json.dumps({"sha256": _digest(token), "to": address}))
+    write_text(_place(), json.dumps({"sha256": token_digest(token), "to": address}))
     _place().chmod(0o600)
     return reverse("workbench:enter", args=[token])
 
@@ -395,7 +388,7 @@ def use_link(token: str) -> tuple[User, str] | None:
         return None
     try:
         found = json.loads(_place().read_text(encoding="utf-8"))
-        if not hmac.compare_digest(found["sha256"], _digest(token)):
+        if not hmac.compare_digest(found["sha256"], token_digest(token)):
             return None
         # Of two who come at once, one finds nothing to remove.
         _place().unlink()
@@ -406,7 +399,3 @@ def use_link(token: str) -> tuple[User, str] | None:
 
 def _place() -> Path:
     return Path(settings.DATA) / LINK
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()

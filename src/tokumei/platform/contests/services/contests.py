@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import json
-import os
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -26,7 +25,7 @@ from tokumei.platform.contests.services.news import record, record_changes, tell
 from tokumei.platform.contests.services.phase_work import CLOSE, PHASE_CHANGES, PREPARE, PUBLISH, READING, phase_jobs
 from tokumei.platform.contests.services.rulebook import edition_of, terms_of
 from tokumei.platform.files.shared import share, unshare
-from tokumei.platform.files.uploads import BLOCK, telling_full_disk
+from tokumei.platform.files.uploads import BLOCK, telling_full_disk, write_privately
 from tokumei.platform.jobs.queue import begin, begin_again
 
 
@@ -273,12 +272,7 @@ def _store_source(contest: Contest, source: UploadedFile[bytes], reading: Readin
     _check_encoding(source, ending, reading)
     with telling_full_disk():
         contest.sources.mkdir(mode=0o700, parents=True)
-        descriptor = os.open(contest.sources / f"source{ending}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as handle:
-            for chunk in source.chunks(BLOCK):
-                handle.write(chunk)
-            handle.flush()
-            os.fsync(handle.fileno())
+        write_privately(source.chunks(BLOCK), contest.sources / f"source{ending}")
         if reading != AS_IT_IS:
             write_text(contest.sources / READING, json.dumps(reading.as_dict(), ensure_ascii=False))
     share(contest.sources)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import secrets
 import shutil
 import time
@@ -39,7 +38,7 @@ from tokumei.platform.contests.services import contests, steering
 from tokumei.platform.contests.services.rulebook import setting_of, terms_of
 from tokumei.platform.contests.wizard_forms import DATA, DETAILS, FILE, OWN, RULES, WHAT, make_form
 from tokumei.platform.files.shared import share, sweep_shared, unshare
-from tokumei.platform.files.uploads import BLOCK, telling_full_disk
+from tokumei.platform.files.uploads import BLOCK, telling_full_disk, write_privately
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import ORPHAN_SECONDS, ChildAnswer
 from tokumei.platform.jobs.queue import WORKBENCH, Work, begin
@@ -96,25 +95,19 @@ def store_file(draft: ContestDraft, source: UploadedFile[bytes]) -> None:
     name = Path((source.name or "").replace("\\", "/")).name
     ending = ending_of(name, file=name)
     _check_quota(draft, source.size or 0)
-    folder, digest, n_bytes = draft.folder, hashlib.sha256(), 0
+    folder = draft.folder
     with telling_full_disk():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Of its own: two may send one at once.
         new = folder / f".{secrets.token_hex(6)}{ending}"
         try:
-            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
-                for chunk in source.chunks(BLOCK):
-                    n_bytes += len(chunk)
-                    digest.update(chunk)
-                    handle.write(chunk)
-                handle.flush()
-                os.fsync(handle.fileno())
+            n_bytes, digest = write_privately(source.chunks(BLOCK), new)
             if not n_bytes:
                 raise InputError.of("a file that is not empty", file=name)
         except BaseException:
             new.unlink(missing_ok=True)
             raise
-    told = {"name": name[:200], "sha256": digest.hexdigest(), "n_bytes": n_bytes}
+    told = {"name": name[:200], "sha256": digest, "n_bytes": n_bytes}
     with transaction.atomic():
         # What is told of a file is told of the one that lies there: what was tried out is what is published.
         ContestDraft.objects.select_for_update().get(pk=draft.pk)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import shutil
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -30,7 +29,7 @@ from tokumei.platform.exchange.models import OPEN_STATES, OfferState, PublishedO
 from tokumei.platform.exchange.services.desks import changing_folder, desk_of, leave, root_of, sources_of
 from tokumei.platform.exchange.services.offers import check_slug, check_standard, note_desk, save_new, visible_offers
 from tokumei.platform.files.shared import copy_of, has_store, local, share, unshare
-from tokumei.platform.files.uploads import telling_full_disk
+from tokumei.platform.files.uploads import telling_full_disk, write_privately
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import ChildAnswer
 from tokumei.platform.jobs.queue import EXCHANGE, Work, begin, begin_again, in_words
@@ -240,14 +239,9 @@ def _file_name(name: str) -> str:
 def _store(upload: UploadedFile[bytes], path: Path) -> None:
     """Write an upload where only the server can read it; two of one name are refused."""
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        write_privately(upload.chunks(), path)
     except FileExistsError:
         raise InputError.of(_("each file once"), file=path.name) from None
-    with os.fdopen(descriptor, "wb") as handle:
-        for chunk in upload.chunks():
-            handle.write(chunk)
-        handle.flush()
-        os.fsync(handle.fileno())
 
 
 KEPT = ("public.jsonl", "public.head.json")
