@@ -57,12 +57,10 @@ def table(
     ] = None,
     budget: Annotated[
         str | None,
-        Option(
-            "--budget", metavar="FILE", help="What all releases of these people may spend of ε and δ, and have spent."
-        ),
+        Option("--budget", metavar="FILE", help="The ε and δ that all releases of these people may spend, and spent."),
     ] = None,
     anyway: Annotated[
-        bool, Option("--anyway", help="Release what attacks find people in all the same; the recipe says so.")
+        bool, Option("--anyway", help="Release it even if attacks find people in it; the recipe records that.")
     ] = False,
     recipe: Annotated[
         Path | None, Option("--recipe", metavar="FILE", help="Write the recipe, for 'tokumei anonymize apply'.")
@@ -72,13 +70,11 @@ def table(
     ] = None,
     seed: SeedOption = None,
     engine: EngineOption = "local",
-    dry_run: Annotated[
-        bool, Option("--dry-run", help="Say how many passes, how much memory and time it would take, and end.")
-    ] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Estimate passes, memory and time, and stop.")] = False,
     reading: Reading = AS_IT_IS,
     force: ForceOption = False,
 ) -> None:
-    """Anonymize a table so that it keeps what was asked for, with as little loss as the method can.
+    """Anonymize a table so that it meets the requirements, with as little loss as the method can.
 
     The default searches one level for each column. Others, such as mondrian, recode locally; pram, noise and swap
     change values at random. Columns that are neither quasi-identifiers, nor named by a requirement, nor kept, are not

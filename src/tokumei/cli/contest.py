@@ -49,7 +49,7 @@ def new(
     out: Annotated[Path, Argument(metavar="FILE.toml", help="The file to write.")],
     kind: Annotated[str, Option("--kind", help="table or history.")] = "table",
 ) -> None:
-    """Write a commented contest of one's own, to change and then prepare.
+    """Write a commented contest file, to edit and then prepare.
 
     Example: tokumei contest new my.toml --kind table
     """
@@ -175,7 +175,7 @@ def submit(
 
 def choose(
     folder: ContestArgument,
-    number: Annotated[int, Argument(metavar="NUMBER", min=1, help="Of the team's release, as submit told it.")],
+    number: Annotated[int, Argument(metavar="NUMBER", min=1, help="Number of the release, as printed by submit.")],
     team: TeamOption,
 ) -> None:
     """Choose the release of a team that counts, in a contest prepared with --counts chosen.
@@ -189,7 +189,7 @@ def choose(
 
 
 def publish(folder: ContestArgument) -> None:
-    """End the anonymizing: publish each team's release that counts, and what attackers know.
+    """End the anonymize phase: publish each team's release that counts, and what attackers know.
 
     Example: tokumei contest publish cup
     """

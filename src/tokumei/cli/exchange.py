@@ -52,12 +52,12 @@ def try_levels(
     ] = None,
     columns: Annotated[
         list[str] | None,
-        Option("--columns", metavar="A=MINE", help="Your column for one of theirs; those of one name otherwise."),
+        Option("--columns", metavar="A=MINE", help="Your column for each of theirs; the same name if not given."),
     ] = None,
     limit: Annotated[int, Option("--limit", min=1, help="Nodes to list, fewest classes first.")] = LISTED,
     reading: Reading = AS_IT_IS,
 ) -> None:
-    """Show what an offer says of levels: predicted k with its band, and whether they can be asked for.
+    """Show what an offer predicts for levels: k with its band, and whether they can be requested.
 
     Nothing is counted and nobody is asked.
 
@@ -130,13 +130,13 @@ def request(
     file: OfferArgument,
     levels: Annotated[list[str], Option("--levels", metavar="A=1,B=2", help="Level of each column you need.")],
     key: KeyOption,
-    user: Annotated[str, Option("--user", help="Who asks.")],
-    purpose: Annotated[str, Option("--purpose", help="What for.")],
+    user: Annotated[str, Option("--user", help="Name of who asks.")],
+    purpose: Annotated[str, Option("--purpose", help="Purpose of the request.")],
     out: OutOption,
     criterion: CriterionOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Ask for levels, where the offer's formula says that they can be had.
+    """Request levels that the offer's formula allows.
 
     Example: tokumei exchange request desk/offer.json --levels age=2 --key me.key --user me --purpose study --out a.request.json
     """  # noqa: E501 - an example is one line.
@@ -162,7 +162,7 @@ def approve(
     file: Annotated[Path, Argument(metavar="REQUEST", help="The file of a request.")],
     key: KeyOption,
     out: OutOption,
-    deny: Annotated[bool, Option("--deny", help="Say no instead.")] = False,
+    deny: Annotated[bool, Option("--deny", help="Refuse the request instead.")] = False,
     force: ForceOption = False,
 ) -> None:
     """Agree to a request as the second person that an offer asks for.
@@ -198,7 +198,7 @@ def verify(
         Path | None, Option("--log", metavar="FILE", help="The public log that the answer is held against.")
     ] = None,
 ) -> None:
-    """Check signatures, logs and releases; what was changed, is missing or was moved is named.
+    """Check signatures, logs and releases; name what was changed, removed or moved.
 
     Example: tokumei exchange verify desk --key shop.pub
     """

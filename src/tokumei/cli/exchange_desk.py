@@ -63,7 +63,7 @@ def serve_requests(
         str | None, Option("--server", metavar="URL", help="A platform, instead of the two folders.")
     ] = None,
     token_file: Annotated[
-        Path | None, Option("--token-file", metavar="FILE", help="Your token there, if you did not log in.")
+        Path | None, Option("--token-file", metavar="FILE", help="File with your token there, if you did not log in.")
     ] = None,
     once: Annotated[bool, Option("--once", help="Answer what is there and end.")] = False,
     seconds: Annotated[float, Option("--seconds", min=0.1, help="How often to look.")] = 5.0,
@@ -107,9 +107,9 @@ def learn(
     desk: DeskOption,
     key: ProviderKeyOption,
     tighten: Annotated[bool, Option("--tighten", help="Publish a steeper formula, if one is needed.")] = False,
-    refit: Annotated[bool, Option("--refit", help="Publish a power law drawn anew from what is out.")] = False,
+    refit: Annotated[bool, Option("--refit", help="Publish a power law fitted anew to what is public.")] = False,
 ) -> None:
-    """Show how the formula did on the nodes that were counted, and make it steeper after a promise that failed.
+    """Show how well the formula predicted the nodes counted since, and make it steeper after a failed promise.
 
     Example: tokumei exchange learn --desk desk --key shop.key --tighten
     """

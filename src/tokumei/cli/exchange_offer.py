@@ -52,7 +52,7 @@ NOT_COMPARED = (
 def offer(
     file: SourceArgument,
     qi: Annotated[list[str], Names("--qi", help="The quasi-identifiers.")],
-    desk: Annotated[Path, Option("--desk", metavar="DIR", help="Folder to make for the offer.")],
+    desk: Annotated[Path, Option("--desk", metavar="DIR", help="New folder for the desk of the offer.")],
     key: ProviderKeyOption,
     name: Annotated[str, Option("--name", help="What the offer is called.")],
     hierarchies: Annotated[
@@ -71,7 +71,9 @@ def offer(
     method: Annotated[
         str, Option("--method", help="What is published: power-law, a formula; or margins, how many have each value.")
     ] = "power-law",
-    epsilon: Annotated[float, Option("--epsilon", min=1e-6, help="Of the power law's noise: less hides more.")] = 1.0,
+    epsilon: Annotated[
+        float, Option("--epsilon", min=1e-6, help="Budget of the power law's noise: less hides more.")
+    ] = 1.0,
     table: Annotated[
         list[str] | None, Option("--table", metavar="A=1,B=2", help="With margins: a two-way table at these levels.")
     ] = None,
@@ -79,7 +81,7 @@ def offer(
         list[str] | None, Option("--levels", metavar="A=1,B=2", help="Levels of the first release.")
     ] = None,
     carry: Annotated[
-        list[str] | None, Names("--carry", help="Sensitive columns that go along, but never first.")
+        list[str] | None, Names("--carry", help="Sensitive columns to release as well, but not in the first release.")
     ] = None,
     l: Annotated[  # noqa: E741 - the name that the field uses.
         int, Option("--l", min=2, help="Fewest different values of a carried column in a class.")
@@ -95,10 +97,10 @@ def offer(
         str | None, Option("--person", metavar="A", help="Column that names people, to know them again.")
     ] = None,
     other_people: Annotated[
-        bool, Option("--other-people", help="Nobody in the table was ever offered with this key.")
+        bool, Option("--other-people", help="Nobody in this table was in an earlier offer of this key.")
     ] = False,
     tighten_every: Annotated[
-        int, Option("--tighten-every", min=1, help="After how many answers the formula may get steeper.")
+        int, Option("--tighten-every", min=1, help="After this many answers the formula may get steeper.")
     ] = 10,
     rule: RuleOption = "low",
     largest: LargestOption = None,
@@ -116,16 +118,18 @@ def offer(
     lots: Annotated[
         str | None,
         Option(
-            "--lots", metavar="A,D", help="Shares refused by lot, of what is allowed and at discretion; else measured."
+            "--lots",
+            metavar="A,D",
+            help="Shares of allowed and discretionary requests refused at random; else measured.",
         ),
     ] = None,
     approvals: Annotated[int, Option("--approvals", min=0, help="How many others must agree to an answer.")] = 0,
     approver: Annotated[
         list[Path] | None, Option("--approver", metavar="NAME.pub", help="Key of one who may agree.")
     ] = None,
-    provider: Annotated[str, Option("--provider", help="Who offers.")] = "",
-    purpose: Annotated[str, Option("--purpose", help="For which use.")] = "",
-    terms: Annotated[str, Option("--terms", help="On which terms.")] = "",
+    provider: Annotated[str, Option("--provider", help="Name of the provider.")] = "",
+    purpose: Annotated[str, Option("--purpose", help="The use that the offer is for.")] = "",
+    terms: Annotated[str, Option("--terms", help="The terms of the offer.")] = "",
     summary: Annotated[str, Option("--summary", help="What the people in the data are told.")] = "",
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
@@ -231,7 +235,7 @@ def attack(
     ] = None,
     force: ForceOption = False,
 ) -> None:
-    """Show what all that is public proves: the smallest class that follows, and of whom; exit code 1 if there is one.
+    """Show what follows from everything public: the smallest class that can be proven, and of whom; exit code 1 if any.
 
     Example: tokumei exchange attack desk
     """
@@ -271,7 +275,7 @@ def admit(
         list[str], Option("--recipient", metavar="NAME=FILE.pub:CRITERION", help="A user whom you know.")
     ],
 ) -> None:
-    """List users in an offer by their keys, and by which criterion each is served; a revision tells it.
+    """Admit users to an offer by their keys, each with a criterion; this publishes a revision.
 
     Example: tokumei exchange admit --desk desk --key shop.key --recipient "A university=user.pub:trusted"
     """

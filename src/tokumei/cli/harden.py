@@ -121,7 +121,7 @@ def harden_table(
     release: ReleaseOption,
     qi: QiOption,
     bound: Annotated[
-        float, Option("--bound", metavar="0.05", help="Largest share that any attack may find beyond what is blind.")
+        float, Option("--bound", metavar="0.05", help="Largest share that any attack may find beyond blind guessing.")
     ],
     out: Annotated[Path, Option("--out", metavar="OUT", help="The hardened release.")],
     original: PeopleOption = None,
@@ -138,11 +138,11 @@ def harden_table(
         bool,
         Option(
             "--interval/--no-interval",
-            help="Hold the upper end of each 95 % interval against the bound, or the share that was found.",
+            help="Compare the bound with the upper end of each 95 % interval, or with the share found.",
         ),
     ] = True,
     minutes: Annotated[
-        float | None, Option("--minutes", metavar="M", help="End the search after so long, with the best it has.")
+        float | None, Option("--minutes", metavar="M", help="Stop the search after this time, with the best found.")
     ] = None,
     sensitive: SensitiveOption = None,
     known: KnownOption = None,

@@ -6,13 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tokumei.cli.options import (
-    EngineOption,
-    ForceOption,
-    ItemHierarchyOption,
-    part_options,
-    reads_histories,
-)
+from tokumei.cli.options import EngineOption, ForceOption, ItemHierarchyOption, part_options, reads_histories
 from tokumei.cli.output import show, showing_progress
 from tokumei.cli.parameters import Argument, Names, Option
 from tokumei.core.errors import InputError
@@ -208,10 +202,10 @@ def measure_history(
     draws: Annotated[
         int | None,
         Option(
-            "--draws", min=1, help="Draw values so often from a release with ranges and sets, and measure their use."
+            "--draws", min=1, help="Draw values this many times from a release with ranges and sets, and measure those."
         ),
     ] = None,
-    seed: Annotated[int, Option("--seed", min=0, help="What --draws draws by.")] = 1,
+    seed: Annotated[int, Option("--seed", min=0, help="Seed of --draws.")] = 1,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
 ) -> None:

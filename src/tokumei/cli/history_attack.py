@@ -64,7 +64,7 @@ def attack_history(
         int, Option("--people", min=0, help="With membership: customers in and out who are asked about; 0 for all.")
     ] = 2_000,
     draws: Annotated[int, Option("--draws", min=1, help="How often a threat's knowledge is drawn.")] = 3,
-    seed: Annotated[int, Option("--seed", min=0, help="What a threat's knowledge is drawn by.")] = 1,
+    seed: Annotated[int, Option("--seed", min=0, help="Seed by which a threat's knowledge is drawn.")] = 1,
     hierarchy: ItemHierarchyOption = None,
     out_format: OutFormatOption = None,
     engine: EngineOption = "local",

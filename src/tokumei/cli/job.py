@@ -65,7 +65,7 @@ def run(
     out: Annotated[Path | None, Option("--out", metavar="DIR", help="Folder for the release and the dossier.")] = None,
     dry_run: Annotated[bool, Option("--dry-run", help="Check the job and list its steps; write nothing.")] = False,
     sign: Annotated[
-        Path | None, Option("--sign", metavar="ME.key", help="Sign the dossier by a key of 'exchange keys'.")
+        Path | None, Option("--sign", metavar="ME.key", help="Sign the dossier with a key of 'exchange keys'.")
     ] = None,
     force: ForceOption = False,
 ) -> None:

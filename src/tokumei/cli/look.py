@@ -202,7 +202,7 @@ def audit(
         Option("--against-rows", metavar="FILE", help="The rows of each --against, in order; repeatable."),
     ] = None,
     in_order: Annotated[
-        bool, Option("--in-order", help="Row n of all files is the same person, as after --keep-order.")
+        bool, Option("--in-order", help="Row n of every file is the same person, as after --keep-order.")
     ] = False,
     hierarchies: HierarchiesOption = None,
     from_arx: ArxOption = None,
@@ -220,7 +220,8 @@ def audit(
     ] = None,
     threshold: Annotated[float, Option("--threshold", help="Records with a larger risk are counted.")] = 0.2,
     population_size: Annotated[
-        int | None, Option("--population-size", min=1, metavar="N", help="Estimate who is alone among so many people.")
+        int | None,
+        Option("--population-size", min=1, metavar="N", help="Estimate who is unique among this many people."),
     ] = None,
     weights: Annotated[
         str | None,

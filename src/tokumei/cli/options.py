@@ -41,7 +41,7 @@ NNodesOption = Annotated[
 CautionOption = Annotated[
     float | None, Option("--caution", min=0, max=0.5, help="Chance that k lies below the band, and above it.")
 ]
-ForceOption = Annotated[bool, Option("--force", help="Replace outputs that exist.")]
+ForceOption = Annotated[bool, Option("--force", help="Overwrite outputs that exist.")]
 DeskOption = Annotated[Path, Option("--desk", metavar="DIR", help="The folder of the offer's desk.")]
 ProviderKeyOption = Annotated[Path, Option("--key", metavar="NAME.key", help="The provider's key, to sign with.")]
 SeedOption = Annotated[int, Option("--seed", min=0, help="The same seed gives the same result.")]
@@ -99,7 +99,7 @@ Delimiter = Annotated[
     Option(
         "--delimiter",
         panel=PANEL,
-        help="Separates the cells of a text file; 'blanks' for any run of blanks. Found if not given.",
+        help="Delimiter of a text file; 'blanks' for any run of blanks. Detected if not given.",
     ),
 ]
 Encoding = Annotated[
@@ -118,7 +118,7 @@ Trim = Annotated[
     Option(
         "--trim",
         panel=PANEL,
-        help="Leave out blanks at the ends of names and cells; so anyway where one stands after every delimiter.",
+        help="Strip blanks from the ends of names and cells; done anyway where every delimiter is followed by one.",
     ),
 ]
 Rename = Annotated[

@@ -105,7 +105,7 @@ def attack_table(
     method_set: MethodSetOption = None,
     k: KOption = None,
     claims: Annotated[
-        Path | None, Option("--claims", metavar="FILE", help="Write what is claimed of which cell to this file.")
+        Path | None, Option("--claims", metavar="FILE", help="Write the claims about each cell to this file.")
     ] = None,
     candidates: Annotated[
         Path | None, Option("--candidates", metavar="FILE", help="Write the rows that counts make likely to this file.")

@@ -139,9 +139,9 @@ WaitOption = Annotated[bool, Option("--wait", help="Wait for the result and prin
 def login(
     server: ServerOption = None,
     username: Annotated[str | None, Option("--user", help="Name or address; asked for if not given.")] = None,
-    with_token: Annotated[bool, Option("--with-token", help="Ask for a token that was made on the page.")] = False,
+    with_token: Annotated[bool, Option("--with-token", help="Ask for a token made on the server's page.")] = False,
     scope: Annotated[str, Option("--scope", help="read, submit or organize.")] = "submit",
-    days: Annotated[int, Option("--days", min=1, max=3650, help="How long to stay logged in.")] = 90,
+    days: Annotated[int, Option("--days", min=1, max=3650, help="Days until the token expires.")] = 90,
     insecure: InsecureOption = False,
 ) -> None:
     """Log in to a server and keep a token for it in a file that only you can read.
@@ -286,7 +286,7 @@ def status(
 
 
 def scoreboard(contest: ContestArgument, server: ServerOption = None, insecure: InsecureOption = False) -> None:
-    """Show who stands where, as far as you may know.
+    """Show the ranking, as far as you may see it.
 
     Example: tokumei remote scoreboard spring-cup
     """
@@ -312,7 +312,7 @@ def download(
     server: ServerOption = None,
     insecure: InsecureOption = False,
 ) -> None:
-    """Fetch all files of a contest that there are now: data, knowledge, and the other teams' releases.
+    """Download all files of a contest available now: data, knowledge, and the other teams' releases.
 
     What was fetched before may stay; a file of yours that differs is replaced only with --force.
 

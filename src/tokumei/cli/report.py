@@ -43,7 +43,7 @@ class Language(StrEnum):
 SWEEP_FILES = ("sweep.json", "sweep.html")
 KnowledgeOption = Annotated[
     list[str] | None,
-    Option("--knowledge", metavar="25=T25", help="Per cent known and its file; drawn anew without a file."),
+    Option("--knowledge", metavar="25=T25", help="Percentage known and its file; drawn anew without one."),
 ]
 AttacksOption = Annotated[
     list[str] | None, Names("--attacks", help="Which attacks; the strongest and s1 to s6 if not given.")
@@ -53,7 +53,7 @@ MinutesOption = Annotated[
     Option(
         "--minutes",
         metavar="N",
-        help="Try the strongest attacks that fit in this time; others are said to be left out.",
+        help="Try the strongest attacks that fit in this time; the report lists those left out.",
     ),
 ]
 SampleOption = Annotated[
@@ -86,7 +86,7 @@ def report(
         list[str] | None, Names("--sensitive", panel=TABLES, help="What others want to learn.")
     ] = None,
     rows: Annotated[
-        Path | None, Option("--rows", metavar="FILE", panel=TABLES, help="Whose row each released row was.")
+        Path | None, Option("--rows", metavar="FILE", panel=TABLES, help="The original row of each released row.")
     ] = None,
     in_order: Annotated[
         bool,
@@ -108,7 +108,8 @@ def report(
     from_arx: ArxOption = None,
     request: Requirements = NOTHING,
     population_size: Annotated[
-        int | None, Option("--population-size", min=1, panel=TABLES, help="Estimate who is alone among so many people.")
+        int | None,
+        Option("--population-size", min=1, panel=TABLES, help="Estimate who is unique among this many people."),
     ] = None,
     weights: Annotated[
         str | None,
@@ -124,7 +125,7 @@ def report(
         ),
     ] = None,
     public: Annotated[
-        bool, Option("--public", panel=TABLES, help="Write what may be published: nothing in it leads to a person.")
+        bool, Option("--public", panel=TABLES, help="Write a version to publish: nothing in it leads to a person.")
     ] = False,
     hierarchies: HierarchiesOption = None,
     lang: Annotated[Language, Option("--lang", panel=TABLES, help="The language of the pages.")] = Language.EN,

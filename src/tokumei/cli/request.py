@@ -36,9 +36,7 @@ ALL = "*"
 # What a mark in the notation of a number stands for, where it does not say so itself.
 SAID = {"WHOSE": "WHOSE shares count where rows are left out"}
 QiOption = Annotated[list[str], Names("--qi", help="The quasi-identifiers: what others may know.")]
-NumericOption = Annotated[
-    list[str] | None, Names("--numeric", help="Columns of numbers; those that hold numbers if not given.")
-]
+NumericOption = Annotated[list[str] | None, Names("--numeric", help="Numeric columns; detected if not given.")]
 HierarchyOption = Annotated[
     list[str] | None, Option("--hierarchy", metavar="COLUMN=FILE", help="The hierarchy of one column; repeatable.")
 ]

@@ -40,7 +40,7 @@ def make_release(
     method: Annotated[str | None, Option("--method", help="A built-in team; the simplest if not given.")] = None,
     seed: SeedOption = 0,
 ) -> None:
-    """Make a release as a built-in team does, to begin with.
+    """Make a first release by a built-in anonymizer.
 
     Example: tokumei contest make-release kit --out my-release
     """
@@ -57,11 +57,11 @@ def make_guess(
     kit: KitArgument,
     release: Annotated[Path, Argument(metavar="RELEASE", help="The folder of a published release.")],
     out: OutOption,
-    level: Annotated[str | None, Option("--level", help="Of knowledge; the first if not given.")] = None,
+    level: Annotated[str | None, Option("--level", help="Level of knowledge; the first if not given.")] = None,
     method: Annotated[str | None, Option("--method", help="A built-in attack; the simplest if none.")] = None,
     seed: SeedOption = 0,
 ) -> None:
-    """Guess at a published release as a built-in attack does, to begin with.
+    """Make a first guess at a published release by a built-in attack.
 
     Example: tokumei contest make-guess kit kit/sample/published --out my-guess
     """
@@ -120,7 +120,7 @@ def kit(
     ] = None,
     reading: Reading = AS_IT_IS,
 ) -> None:
-    """Pack what teams need: rules, data, a sample release and attack; of an edition alone to practice.
+    """Pack a kit for teams: rules, data, a sample release and a sample attack. With --edition, a kit to practice with.
 
     Example: tokumei contest kit cup --out kit.zip
     """
@@ -148,14 +148,14 @@ def kit(
 @reads_histories
 def replay(
     folder: ContestArgument,
-    is_quick: Annotated[bool, Option("--quick", help="Verify log and files; work out nothing again.")] = False,
+    is_quick: Annotated[bool, Option("--quick", help="Verify log and files; compute nothing again.")] = False,
     head: Annotated[
         str | None, Option("--head", metavar="HASH", help="A hash shown before, which the log must still hold.")
     ] = None,
     source: SourceOption = None,
     reading: Reading = AS_IT_IS,
 ) -> None:
-    """Audit a contest: verify its log and files, and work out every score, verdict and place again.
+    """Audit a contest: verify its log and files, and compute every score, verdict and place again.
 
     With --source the data are sampled again too; it is read as when the contest was prepared.
 

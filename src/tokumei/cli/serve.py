@@ -138,7 +138,7 @@ def _rest_of_demo() -> str | None:
 @shows_no_result
 def worker(
     data: Annotated[Path | None, Option("--data", metavar="DIR", help="The folder of the server's files.")] = None,
-    processes: Annotated[int | None, Option(min=1, max=64, help="Evaluations to run at once.")] = None,
+    processes: Annotated[int | None, Option(min=1, max=64, help="Evaluations to run at the same time.")] = None,
 ) -> None:
     """Do the server's jobs until stopped: evaluations, the exchange, mail; start as many as wanted, here or elsewhere.
 
@@ -184,7 +184,7 @@ def backup(
 
 
 def restore(
-    backup: Annotated[Path, Argument(metavar="BACKUP", help="What tokumei backup wrote.")],
+    backup: Annotated[Path, Argument(metavar="BACKUP", help="The file or folder that tokumei backup wrote.")],
     data: Annotated[Path, Option("--data", metavar="DIR", help="A new folder for the platform.")],
     trust: Annotated[bool, Option("--trust", help="Take a backup that this machine's key did not sign.")] = False,
 ) -> None:
