@@ -195,6 +195,9 @@ def test_verdicts_are_hidden_unless_the_organizer_shows_them(closed_up: Contest,
     guess.mkdir(parents=True)
     written(guess / "G.csv", "0 1 2 3 4 5")
     (tmp_path / "input/res/inner/team.txt").write_text("alpha\n")
+    # What a Mac puts into a zip file beside what was packed.
+    (tmp_path / "input/res/__MACOSX/inner").mkdir(parents=True)
+    (tmp_path / "input/res/inner/.hidden").mkdir()
     (tmp_path / "output").mkdir()
     assert programs.main(["score", str(tmp_path / "input"), str(tmp_path / "output")]) == 0
     assert read_json(tmp_path / "output/scores.json") == {"guesses": 1.0}

@@ -131,7 +131,7 @@ def _told(
 
 def _opened(given: Path) -> tuple[str, Path]:
     """Return the team and the folder of a submission, which may lie in the only folder of what was packed."""
-    folder, inner = given, [path for path in sorted(given.iterdir()) if path.is_dir()]
+    folder, inner = given, _folders(given)
     if not (given / TEAM).is_file() and len(inner) == 1:
         folder = inner[0]
     if not (folder / TEAM).is_file():
@@ -140,6 +140,11 @@ def _opened(given: Path) -> tuple[str, Path]:
     team = lines[0].strip()
     check_team_name(team)
     return team, folder
+
+
+def _folders(folder: Path) -> list[Path]:
+    """List the folders in one, but for those that a Mac packs unasked."""
+    return sorted(one for one in folder.iterdir() if one.is_dir() and not one.name.startswith((".", "__MACOSX")))
 
 
 def _own(inputs: Path, terms: ContestTerms, team: str) -> dict[str, Path]:
@@ -155,7 +160,7 @@ def _guesses(task: Task, edition: Edition, team: str, folder: Path) -> Iterator[
     if not task.targets:
         raise NotAllowed("The attacks have not begun: no release is published yet.")
     levels, names = edition.terms.knowledge_files, ", ".join(task.targets)
-    found = sorted(path for path in folder.iterdir() if path.is_dir())
+    found = _folders(folder)
     if not found:
         raise InputError.of(Text("a folder for each team that is attacked, named after it: {names}", names=names))
     for path in found:
@@ -166,7 +171,7 @@ def _guesses(task: Task, edition: Edition, team: str, folder: Path) -> Iterator[
         if tuple(levels) == ("",):
             yield path.name, "", path
             continue
-        inner = sorted(one for one in path.iterdir() if one.is_dir())
+        inner = _folders(path)
         if not inner or any(one.name not in levels for one in inner):
             raise InputError.of(
                 Text("a folder for each level of knowledge: {names}", names=", ".join(levels)), file=path.name
