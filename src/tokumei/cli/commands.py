@@ -100,6 +100,7 @@ OF_CONTESTS: Commands = {
             "make-guess": "season:make_guess",
             "replay": "season:replay",
             "simulate": "season:simulate",
+            "export": "codabench:export",
         },
     ),
 }
