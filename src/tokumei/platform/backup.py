@@ -34,7 +34,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from tokumei.core.errors import InputError, NotAllowed, PromiseBroken, TokumeiError
 from tokumei.core.progress import step
@@ -86,7 +86,7 @@ FILE_NAMES = {SQLITE: "database.sqlite3", POSTGRESQL: "database.dump"}
 POSTGRESQL_PROGRAMS = Path("/usr/lib/postgresql")
 
 # Django's settings of a database, as `environment.database` gives them.
-Database = dict[str, Any]
+Database = Json
 
 
 class ToolFailed(TokumeiError):
