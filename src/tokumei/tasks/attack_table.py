@@ -48,27 +48,27 @@ OPTIONS = (
 
 def attack_table(
     original: Table,
-    release: Any,
-    attack: Any = ALL,
+    release: object,
+    attack: object = ALL,
     *,
     threat: str | TableThreat | None = None,
     known: Sequence[str] = (),
     known_share: float = 1.0,
     numeric: Sequence[str] | None = None,
-    hierarchies: Any = None,
-    rows: Any = None,
+    hierarchies: object = None,
+    rows: object = None,
     in_order: bool = False,
     made_up: bool = False,
     optional: bool = False,
-    earlier: Sequence[Any] = (),
-    earlier_rows: Sequence[Any] = (),
-    population: Any = None,
-    control: Any = None,
+    earlier: Sequence[object] = (),
+    earlier_rows: Sequence[object] = (),
+    population: object = None,
+    control: object = None,
     method: str | KnownMethod | TableAnonymizer | None = None,
     k: int | None = None,
     seed: int = 1,
     reading: Reading = AS_IT_IS,
-    **options: Any,
+    **options: object,
 ) -> TableAttack:
     """Attack a released table; see `tk.attack`.
 
@@ -137,7 +137,7 @@ def attack_table(
     return TableAttack(tried, left_out, facts, original.kind, who, threat_model.control is not None)
 
 
-def _takes_for_right(threat_model: ThreatModel, attacks: Sequence[str]) -> dict[str, Any]:
+def _takes_for_right(threat_model: ThreatModel, attacks: Sequence[str]) -> dict[str, object]:
     """Name the attacks that a mistaken value misleads, so that they find less than could be found."""
     misled = [name for name in attacks if name in TAKE_FOR_RIGHT]
     return {"take_every_known_value_for_right": misled} if threat_model.codes_wrong and misled else {}
@@ -159,14 +159,14 @@ def try_each(parts: Mapping[str, DisclosureAttack], threat_model: ThreatModel, s
 
 def attack_release(
     release: Table,
-    attack: Any = ALL,
+    attack: object = ALL,
     *,
     numeric: Sequence[str] | None = None,
-    hierarchies: Any = None,
+    hierarchies: object = None,
     method: str | KnownMethod | TableAnonymizer | None = None,
     k: int | None = None,
     seed: int = 1,
-    **options: Any,
+    **options: object,
 ) -> TableAttack:
     """Attack a release of which nothing else is there: by what its labels give away; see `tk.attack`."""
     started = time.perf_counter()
@@ -196,7 +196,7 @@ def _deduced(name: str, part: ReleaseAttack, public: PublicKnowledge, seed: int)
     return Tried(name, None, dict(found.scores), found)
 
 
-def chosen_attacks(attack: Any, options: Mapping[str, Any]) -> dict[str, DisclosureAttack]:
+def chosen_attacks(attack: object, options: Mapping[str, Any]) -> dict[str, DisclosureAttack]:
     """Make the attack or the attacks that are asked for, or all of them."""
     if isinstance(attack, str) and attack != ALL:
         return {attack: DISCLOSURE_ATTACKS.make(attack, **options)}
@@ -256,7 +256,7 @@ def what_release_lacks(release: Table, part: DisclosureAttack) -> str | None:
     return None if has_counts(release.frame, part, [*release.quasi_identifiers, *release.sensitive]) else COUNTS
 
 
-def _of_rows(parts: Mapping[str, DisclosureAttack], release: Any, original: Table) -> list[str]:
+def _of_rows(parts: Mapping[str, DisclosureAttack], release: object, original: Table) -> list[str]:
     """Name the attacks that take rows for records, where a release is a table of counts."""
     if isinstance(release, TableRelease):
         frame = release.table

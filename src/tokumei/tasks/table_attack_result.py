@@ -10,8 +10,9 @@ import polars as pl
 
 from tokumei.attacks.registry import NOTHING_TO_FIND, attack_title, was_tried
 from tokumei.attacks.table_threats import TableThreat
-from tokumei.core.result import Drawing, Facts, Result, Rows, Section, as_kind
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section, UserFrame, as_kind
 from tokumei.core.score import Score
+from tokumei.core.text import Json, JsonView
 from tokumei.tasks.attack_outcome import Outcome
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class TableAttack(Result):
 
     tried: Sequence[Tried]
     left_out: Mapping[str, str]
-    facts: Mapping[str, Any]
+    facts: JsonView
     frame_kind: str = "polars"
     threat: TableThreat | None = None
     has_control: bool = False
@@ -105,7 +106,7 @@ class TableAttack(Result):
         return {one.title: Outcome.of(one.attack, one.scores, has_control=self.has_control) for one in self.tried}
 
     @property
-    def riskiest(self) -> Any:
+    def riskiest(self) -> UserFrame:
         """The rows of the original that each attack finds most surely, the surest first; rows count from 0."""
         found = [
             (title, at, row)
@@ -120,7 +121,7 @@ class TableAttack(Result):
         """The scores of each attack by its title."""
         return {one.title: one.scores for one in self.tried}
 
-    def as_records(self, threat: str, *, alone: str | None = None) -> list[dict[str, Any]]:
+    def as_records(self, threat: str, *, alone: str | None = None) -> list[Json]:
         """List each attack as a dossier has it: who attacks, what they know of people, what they learn, the scores.
 
         alone: who makes the attacks that need the release alone, and so know nothing of anybody; else `threat`.
@@ -137,7 +138,7 @@ class TableAttack(Result):
             for one in self.tried
         ]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei attack table --json` prints it."""
         found = {name: {key: score.as_dict() for key, score in each.items()} for name, each in self.scores.items()}
         deduced = {one.title: dict(one.deduced.facts) for one in self.tried if one.deduced is not None}
@@ -147,7 +148,7 @@ class TableAttack(Result):
         return {**who, "outcomes": outcomes, "attacks": found, **more, "left_out": dict(self.left_out), **self.facts}
 
     @property
-    def claims(self) -> Any:
+    def claims(self) -> UserFrame:
         """What the attacks that need the release alone claim, a row a claim; None where none was tried.
 
         `row` is the first row of the class in the release, counted from 0.
@@ -161,7 +162,7 @@ class TableAttack(Result):
         return self._of_each("claims")
 
     @property
-    def candidates(self) -> Any:
+    def candidates(self) -> UserFrame:
         """Rows of people that an attack takes for likely, the surest first; None where none was tried that guesses any.
 
         `confidence` is the share of fitting tables that have such a row, `mean_rows` how many they have on average,
@@ -183,7 +184,7 @@ class TableAttack(Result):
         return any(one.get("proven_under_k") and one.get("k_is_told") for one in deduced)
 
     @property
-    def narrowed(self) -> Any:
+    def narrowed(self) -> UserFrame:
         """For each released row the bits that its labels leave open, and those that the claims remove."""
         found = self._of_each("rows")
         return None if found is None else as_kind(found, self.frame_kind)
@@ -224,7 +225,7 @@ class TableAttack(Result):
         who = {} if self.threat is None else {"who": self.threat.who}
         return [*parts, Facts({**who, **self.facts, **out})]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> UserFrame:
         """Return all scores as one frame."""
         from tokumei.core.result import frame_of
 
@@ -261,7 +262,7 @@ class TableAttack(Result):
 def _told_of(deduced: Deductions) -> list[Section]:
     """Show what is known of each column, how many claims of each kind there are, and what they assume."""
     by_column = deduced.scores["cells-certain"].inputs["by_column"] if "cells-certain" in deduced.scores else {}
-    ends: Mapping[str, Any] = next(
+    ends: JsonView = next(
         (one.inputs["by_column"] for key, one in deduced.scores.items() if key.startswith("singled-out")), {}
     )
     columns = [
@@ -288,12 +289,12 @@ def _told_of(deduced: Deductions) -> list[Section]:
     return [*(one for one in tables if one.rows), Facts(facts)]
 
 
-def _example(found: Mapping[str, Any]) -> str:
+def _example(found: JsonView) -> str:
     where = [f"row {found['row']:,}" if found["row"] else None, found["column"], found["label"]]
     return f"{', '.join(one for one in where if one)}: {found['claim']}"
 
 
-def numbers_of(score: Mapping[str, Any]) -> list[Any]:
+def numbers_of(score: JsonView) -> list[Any]:
     """Return the share found, its interval, and what blind guessing and the control group score.
 
     Where there was nothing to find, that is said in place of a share and an interval that speak of nothing.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -36,19 +36,19 @@ OF_POPULATIONS = ("k-map", "delta-presence", "journalist-risk", "marketer-risk")
 
 def threat_model_of(
     original: Table,
-    release: Any,
+    release: object,
     *,
     threat: TableThreat | None = None,
     known: Sequence[str] = (),
     known_share: float = 1.0,
     numeric: Sequence[str] | None = None,
-    hierarchies: Any = None,
-    rows: Any = None,
+    hierarchies: object = None,
+    rows: object = None,
     in_order: bool = False,
-    earlier: Sequence[Any] = (),
-    earlier_rows: Sequence[Any] = (),
-    population: Any = None,
-    control: Any = None,
+    earlier: Sequence[object] = (),
+    earlier_rows: Sequence[object] = (),
+    population: object = None,
+    control: object = None,
     method: str | KnownMethod | TableAnonymizer | None = None,
     k: int | None = None,
     seed: int = 1,
@@ -67,7 +67,7 @@ def threat_model_of(
     if earlier_rows and len(earlier_rows) != len(earlier):
         expected = f"one file for each of {len(earlier)} earlier releases"
         raise InputError.of(expected, option="earlier_rows", value=len(earlier_rows))
-    each: Sequence[Any] = earlier_rows or [None] * len(earlier)
+    each: Sequence[object] = earlier_rows or [None] * len(earlier)
     given = published(original, release, rows, in_order=in_order, reading=reading, may_be_made_up=may_be_made_up)
     scene = ThreatModel(
         original=original.with_written_moments(),
@@ -92,7 +92,7 @@ def threat_model_of(
     return scene if threat is None else replace(scene, method=who.method_of(scene.method))
 
 
-def known_method(release: Any, method: str | KnownMethod | TableAnonymizer | None, k: int | None) -> KnownMethod:
+def known_method(release: object, method: str | KnownMethod | TableAnonymizer | None, k: int | None) -> KnownMethod:
     """Return what is public of how a release was made: what was told, or what a release here was made by.
 
     method: its name, if nobody said by which options; or the method itself, whose options are known then.
@@ -140,7 +140,7 @@ def method_of_recipe(recipe: Recipe, hierarchies: Mapping[str, Hierarchy] = Mapp
 def public_of(
     release: Table,
     numeric: Sequence[str] | None,
-    hierarchies: Any,
+    hierarchies: object,
     method: str | KnownMethod | TableAnonymizer | None,
     k: int | None,
 ) -> PublicKnowledge:
@@ -159,7 +159,7 @@ def public_of(
     return public
 
 
-def _frame(data: Any, reading: Reading, columns: Sequence[str]) -> pl.DataFrame | None:
+def _frame(data: object, reading: Reading, columns: Sequence[str]) -> pl.DataFrame | None:
     if data is None:
         return None
     frame = read_beside(data, reading, columns) if isinstance(data, (str, Path)) else as_frame(data)
