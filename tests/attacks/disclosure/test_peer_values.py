@@ -101,8 +101,8 @@ def test_linkability_lies_above_the_peer_by_links_that_are_right(
 ) -> None:
     """Ages were left alone, which is learned here; distances of the peer weigh a year as 500 of pay.
 
-    By town and job 1,000 people are alike in 48 groups of about 21. Whoever finds their own record by age, pay and hours
-    meets it there once in about 21, .048 of the people; of any other record the town and the job are right once in 48.
+    By town and job 1,000 people are alike in 48 groups of about 21. Whoever finds their own record by age and pay
+    and hours meets it once in about 21, .048 of the people; of any other record town and job are right once in 48.
     """
     table, release, control = tables
     found = tk.attack(
