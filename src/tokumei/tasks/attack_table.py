@@ -196,7 +196,7 @@ def _deduced(name: str, part: ReleaseAttack, public: PublicKnowledge, seed: int)
     return Tried(name, None, dict(found.scores), found)
 
 
-def chosen_attacks(attack: object, options: Mapping[str, object]) -> dict[str, DisclosureAttack]:
+def chosen_attacks(attack: Any, options: Mapping[str, object]) -> dict[str, DisclosureAttack]:
     """Make the attack or the attacks that are asked for, or all of them."""
     if isinstance(attack, str) and attack != ALL:
         return {attack: DISCLOSURE_ATTACKS.make(attack, **options)}
