@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokumei.data import table
-from tokumei.data.table import describe_frame
+from tokumei.data.column_summary import describe_frame
 
 
 def test_numbers_in_text_are_described_as_numbers_and_missing_is_counted() -> None:

@@ -146,5 +146,6 @@ def _other_lengths(appendix: thesis.Appendix) -> str:
     table = thesis.markdown_table(["law fitted on, group", *(f"α / β / γ at k_p = {k_p}" for k_p in K_PS)], rows)
     return (
         "The shares by laws fitted on other class counts, in percent. Smaller services than the "
-        f"{len(thesis.LARGE + thesis.MIDDLE)} of the appendix are not published, so that their bars cannot be drawn.\n\n{table}"
+        f"{len(thesis.LARGE + thesis.MIDDLE)} of the appendix are not published, so that "
+        f"their bars cannot be drawn.\n\n{table}"
     )
