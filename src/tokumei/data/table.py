@@ -1,4 +1,4 @@
-"""A table of microdata whose columns have declared roles, and what a table holds, column by column."""
+"""A table of microdata whose columns have declared roles."""
 
 from __future__ import annotations
 
