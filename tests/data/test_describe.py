@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.data import table
-from tokumei.data.column_summary import describe_frame
+from tokumei.data.column_summary import FACTS, describe_frame
 
 
 def test_numbers_in_text_are_described_as_numbers_and_missing_is_counted() -> None:
@@ -65,7 +64,7 @@ def _described(name: str, cells: list[str | None]) -> dict[str, Any]:
     commonest = max(ordered, key=lambda cell: times[cell], default=None)
     facts = (name, kind if is_number else "String", len(cells) - len(present), len(ordered))
     ends = (ordered[0], ordered[-1]) if ordered else (None, None)
-    return dict(zip(table.FACTS, (*facts, *ends, commonest, times[commonest] if commonest else 0), strict=True))
+    return dict(zip(FACTS, (*facts, *ends, commonest, times[commonest] if commonest else 0), strict=True))
 
 
 def test_table_larger_than_memory_is_described_as_one_that_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
