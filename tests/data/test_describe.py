@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tokumei.data import column_summary
 from tokumei.data.column_summary import FACTS, describe_frame
 
 
@@ -70,7 +71,7 @@ def _described(name: str, cells: list[str | None]) -> dict[str, Any]:
 def test_table_larger_than_memory_is_described_as_one_that_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pl.DataFrame({f"c{at}": [str(at * row % 7) for row in range(9)] for at in range(20)}).lazy()
     whole = describe_frame(frame)
-    monkeypatch.setattr(table, "CELLS_AT_ONCE", 100)
+    monkeypatch.setattr(column_summary, "CELLS_AT_ONCE", 100)
     assert describe_frame(frame) == whole
 
 
