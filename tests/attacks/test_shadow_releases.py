@@ -74,7 +74,7 @@ def test_shadows_that_tell_nothing_teach_nothing() -> None:
 def test_shadows_find_who_is_in_and_nobody_in_a_release_of_others(table: tk.Table, control: pl.DataFrame) -> None:
     release = tk.anonymize(table, method="noise", columns=["n0"], seed=1)
     found = membership(release, table, control, shadows=8, seconds=0)["success"]
-    assert found.inputs["shadows"] == {"made": 8, "rows": N}
+    assert found.inputs["shadows"] == {"asked": 8, "made": 8, "rows": N}
     each = found.inputs["each"]
     assert each["shadows"] > 0.3
     assert each["shadow-classifier"] > 0.3
