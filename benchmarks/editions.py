@@ -1,4 +1,4 @@
-"""Checking and scoring a release of the editions of 2019, 2023, 2025 and 2026 at their full size, each as a whole process."""
+"""Checking and scoring a release of the editions from 2019 on at their full size, each as a whole process."""
 
 from __future__ import annotations
 
