@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tokumei.contest.edition import Attempt, Files, GuessScore, ReleaseScore, TeamEntry, files_in
+from tokumei.contest.edition import EDITIONS, Attempt, Files, GuessScore, ReleaseScore, TeamEntry, files_in
 from tokumei.contest.editions.pwscup2019 import attacks, players
 from tokumei.contest.editions.pwscup2019.edition import GUESS_RULES, RELEASE_RULES, Pwscup2019
-from tokumei.contest.editions.pwscup2019.players import Stream
-from tokumei.contest.editions.pwscup2019.traces import (
+from tokumei.contest.editions.pwscup2019.files import (
     Released,
     Traces,
     identity_safety,
@@ -23,6 +22,7 @@ from tokumei.contest.editions.pwscup2019.traces import (
     utility,
     write_traces,
 )
+from tokumei.contest.editions.pwscup2019.players import Stream
 from tokumei.core.errors import InputError
 
 # Cells of two users counted from 0: the first stays in the corner, the second in its eastern neighbor.
@@ -236,7 +236,7 @@ def test_data_that_are_no_traces_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("option", "value"), [("n_users", 1), ("n_slots", 30), ("n_slots", 0), ("least_use", 1.5)])
 def test_options_that_no_contest_can_have_are_refused(option: str, value: float) -> None:
     with pytest.raises(InputError, match=option):
-        Pwscup2019(**{option: value})
+        EDITIONS.make("pwscup2019", **{option: value})
 
 
 def test_gzipped_release_is_read(tmp_path: Path) -> None:

@@ -14,8 +14,7 @@ import pytest
 
 from tokumei.contest.editions.pwscup2019 import attacks, players
 from tokumei.contest.editions.pwscup2019.edition import read_ptable
-from tokumei.contest.editions.pwscup2019.players import Stream
-from tokumei.contest.editions.pwscup2019.traces import (
+from tokumei.contest.editions.pwscup2019.files import (
     CELL,
     N_CELLS,
     Ints,
@@ -31,6 +30,7 @@ from tokumei.contest.editions.pwscup2019.traces import (
     write_lines,
     write_public,
 )
+from tokumei.contest.editions.pwscup2019.players import Stream
 
 Anonymizer = Callable[[Traces, Stream], Released]
 N, SLOTS = 2000, 40

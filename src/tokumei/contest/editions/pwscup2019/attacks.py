@@ -11,8 +11,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tokumei.contest.editions.pwscup2019.players import Stream
-from tokumei.contest.editions.pwscup2019.traces import (
+from tokumei.contest.editions.pwscup2019.files import (
     N_CELLS,
     SIDE,
     SLOTS_A_DAY,
@@ -21,6 +20,7 @@ from tokumei.contest.editions.pwscup2019.traces import (
     Released,
     Traces,
 )
+from tokumei.contest.editions.pwscup2019.players import Stream
 
 Bools = npt.NDArray[np.bool_]
 # The probability of a cell where a user was never seen.

@@ -22,7 +22,7 @@ from tokumei.contest.edition import (
 )
 from tokumei.contest.editions.pwscup2019 import players
 from tokumei.contest.editions.pwscup2019.attacks import ATTACKS
-from tokumei.contest.editions.pwscup2019.traces import (
+from tokumei.contest.editions.pwscup2019.files import (
     CELL,
     N_CELLS,
     PSEUDONYM,

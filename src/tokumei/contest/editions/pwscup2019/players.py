@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from tokumei.contest.editions.pwscup2019.traces import (
+from tokumei.contest.editions.pwscup2019.files import (
     HEIGHT,
     KM_EAST,
     KM_NORTH,
