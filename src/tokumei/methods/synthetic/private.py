@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
@@ -19,13 +20,15 @@ from tokumei.methods.perturbing.perturbation import Ints, Original
 from tokumei.methods.synthetic.account import Spending, spend
 from tokumei.methods.synthetic.domains import domains_of
 from tokumei.methods.synthetic.graphical_model import GraphicalModel, Measurement, counted
-from tokumei.methods.synthetic.private_noise import Coins, discrete_gaussian, rho_of
+from tokumei.methods.synthetic.private_noise import Coins, chosen_privately, discrete_gaussian, rho_of
 from tokumei.methods.synthetic.synthesizer import Drawn, Synthesizer, only_rows
 
 # With less the noise is larger than what whole numbers of 64 bits draw.
 LEAST_EPSILON = 1e-4
 # More rows than this are drawn for no table; noise could ask for them.
 MOST_ROWS = 50_000_000
+# Steps of the last fit.
+LAST_STEPS = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +53,22 @@ class PrivateRows:
         counts = self.count(clique)
         noise = discrete_gaussian(sigma, counts.size, self.coins).reshape(counts.shape)
         return Measurement(tuple(clique), (counts + noise).astype(np.float64), sigma)
+
+    def choose(self, scores: Sequence[float], sensitivity: float, epsilon: float) -> int:
+        """Choose the place of a high score by the exponential mechanism; this spends ε²/8."""
+        return chosen_privately(scores, sensitivity, epsilon, self.coins)
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """All that a method knows of the rows: noisy counts, and the ρ that they and the choices between them spent."""
+
+    sizes: tuple[int, ...]
+    told: Sequence[Measurement]
+    spent: float
+    start: GraphicalModel | None = None
+    # What becomes of the fitted model, such as spreading merged cells.
+    finish: Callable[[GraphicalModel], GraphicalModel] = lambda model: model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +111,15 @@ class PrivateSynthesizer(Synthesizer):
         """Return the deviation of the noise of each column's counts, which is the largest there is."""
 
     @abstractmethod
+    def measured(self, rows: PrivateRows, rho: float) -> Measured:
+        """Count with noise, and return all that is known of the rows afterwards: the rest is post-processing."""
+
     def fitted(self, rows: PrivateRows, rho: float) -> tuple[GraphicalModel, Sequence[Sequence[int]], float]:
         """Return a model fitted to noisy counts, the columns of each that was counted, and the ρ that was spent."""
+        found = self.measured(rows, rho)
+        with step("fitting"):
+            model = GraphicalModel.fit(found.sizes, found.told, n_steps=LAST_STEPS, start=found.start)
+        return found.finish(model), [one.clique for one in found.told], found.spent
 
     def draw(self, original: Original, n_rows: int, *, seed: int) -> Drawn:
         """Spend, count with noise, and draw rows from the model of the counts; all after it is post-processing."""
