@@ -18,7 +18,11 @@ from tokumei.core.progress import step
 from tokumei.core.score import NORMAL_95
 from tokumei.core.text import Text
 from tokumei.data.table import Table
+from tokumei.methods.synthetic.private import PrivateSynthesizer
+from tokumei.methods.synthetic.private_noise import rho_of
+from tokumei.methods.synthetic.shadow_runs import shadow_runs
 from tokumei.methods.synthetic.synthesizer import Synthesizer
+from tokumei.tasks.use_of_drawn import use_of_drawn
 
 if TYPE_CHECKING:
     from tokumei.core.score import Score
@@ -67,13 +71,14 @@ def audit_drawn(
     An attacker knows all columns that are drawn, and of a sensitive one the others. again: draws once more, with others
     kept out; what spends a budget is not drawn again.
     """
+    shadows = _shadows(method)
     if made.held_out is None or not len(made.held_out):
         if not method.anyway:
             raise NotAllowed(
                 "Nobody was kept out of fitting, so that no attack could be judged: hold_out says how many are. "
                 "(--anyway releases the rows without an audit, and the recipe says so.)"
             )
-        return {"findings": [], "left_out": {"all": "nobody was kept out of fitting"}, "bound": method.bound}
+        return {"findings": [], "left_out": {"all": "nobody was kept out of fitting"}, "bound": method.bound, **shadows}
     findings, left_out = _findings(table, made.release.frame, made.held_out, method.bound)
     copies, n_drawn = _copies(table, made, None if getattr(method, "spends_budget", False) else again, method.bound)
     findings = corrected([*findings, *copies])
@@ -89,8 +94,27 @@ def audit_drawn(
             )
         )
     told = [{**asdict(one), "is_leak": one.is_leak} for one in findings]
-    outside = {"people_outside": len(made.held_out), "draws": n_drawn}
-    return {"findings": told, "left_out": left_out, "bound": method.bound, **outside}
+    use = {name: one.as_dict() for name, one in use_of_drawn(table, made.release.frame, made.held_out).items()}
+    outside = {"people_outside": len(made.held_out), "draws": n_drawn, "use": use}
+    return {"findings": told, "left_out": left_out, "bound": method.bound, **outside, **shadows}
+
+
+def _shadows(method: Synthesizer) -> dict[str, object]:
+    """Return the promised μ of a private method, and what shadow runs found of it; NotAllowed if they found more."""
+    if not isinstance(method, PrivateSynthesizer):
+        return {}
+    if not method.shadow_runs:
+        return {"promised_mu": math.sqrt(2 * rho_of(method.epsilon, method.delta))}
+    found = shadow_runs(method, method.shadow_runs, seed=SEED)
+    if not found.is_kept and not method.anyway:
+        raise NotAllowed(
+            Text(
+                "The counts tell more of one person than was promised: μ is {low} at least, {promised} was promised.",
+                low=f"{found.low:.3f}",
+                promised=f"{found.promised:.3f}",
+            )
+        )
+    return {"promised_mu": found.promised, "shadow_runs": found.as_dict()}
 
 
 def corrected(findings: Sequence[Finding]) -> list[Finding]:

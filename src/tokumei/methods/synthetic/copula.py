@@ -71,7 +71,7 @@ class Scores:
 
 @dataclass(frozen=True, kw_only=True)
 class Copula(Synthesizer):
-    """Draw rows from a Gaussian copula: the shares of each column, and one correlation for each two.
+    """Draw rows from Gaussian copulas: the shares of each column and one correlation for each two, by group.
 
     Each column is cut into steps of a normal variable as wide as its values are frequent (Nelsen 2006). Numbers that
     many rows share and labels are steps, other numbers short ranges; labels stand in the order that agrees best with
@@ -80,9 +80,13 @@ class Copula(Synthesizer):
     coarse columns do not weaken it; the matrix is made positive definite. New rows are normal variables with these
     correlations, written as steps and drawn evenly within a range of numbers.
 
+    One copula loses what a column of labels says of two others together, so that each value of one column (`by`) with
+    300 rows or more has a copula of its own: of the column whose pairs with the others a single copula misses most. In
+    its shares 20 rows of everybody are mixed, so that a value of few rows in a group stands for nobody.
+
     No value of fewer than `rare` rows is written, and no extreme number. Sums, orders and codes with a parent that hold
     in all rows hold in the release (`constraints`, and `finds` for those in the data). What three columns say together
-    that no two do is lost: a model learned here is weaker than one by `sequential-trees`. There is no promise: shares
+    that no two do is lost, but for those with `by`. There is no promise: shares
     and correlations are the table's own, and how much they tell of one person grows as rows become few.
 
     Example: of eight rows, half f and half m, with smokers 3 of 4 among f and 1 of 4 among m, the means of the steps

@@ -17,10 +17,8 @@ import numpy.typing as npt
 from scipy.special import logsumexp, ndtri
 from scipy.stats import beta
 
-from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text
 from tokumei.methods.perturbing.perturbation import Floats, Ints
 from tokumei.methods.synthetic.graphical_model import Measurement
 from tokumei.methods.synthetic.private import PrivateRows, PrivateSynthesizer
@@ -28,7 +26,6 @@ from tokumei.methods.synthetic.private_noise import Coins, rho_of
 
 # The table that tells most: so many columns of two values, and so many people but one.
 N_COLUMNS, N_PEOPLE = 4, 1_000
-FEWEST_RUNS = 20
 LEARNED = 0.1
 # Of four limits one fails in 5 of 100 audits at most.
 TAIL = 0.05 / 4
@@ -39,7 +36,8 @@ class ShadowRuns:
     """μ from runs with and without one person, and the promised one.
 
     empirical: by the best threshold, chosen by a tenth of the runs and judged by the others. low, high: its 95 %
-    interval. n_runs: with the person, and as many without. A method that keeps its promise has `low` above `promised` in 5 of 200 audits at most.
+    interval. n_runs: with the person, and as many without. A method that keeps its promise has `low` above `promised`
+    in one of forty audits at most.
     """
 
     promised: float
@@ -122,8 +120,6 @@ def shadow_runs(method: PrivateSynthesizer, n_runs: int, *, seed: int) -> Shadow
     Example: of a count that is moved by 1 with noise of σ = 2 the statistic is normal with deviation 1/2, −1/8 on
     average without the person and 1/8 with: μ is 1/2, and ρ = 1/(2·4) promises √(2/8) = 1/2.
     """
-    if n_runs < FEWEST_RUNS:
-        raise InputError.of(Text("a whole number of {n} or more", n=FEWEST_RUNS), option="shadow_runs", value=n_runs)
     rho = rho_of(method.epsilon, method.delta)
     found: list[list[float]] = [[], []]
     with step("shadow runs", 2 * n_runs) as bar:
@@ -160,11 +156,13 @@ def mu_between(without: Floats, within: Floats, *, seed: int) -> tuple[float, fl
     learned = [np.sort(one[: math.ceil(LEARNED * len(one))]) for one in mixed]
     judged = [one[len(tenth) :] for one, tenth in zip(mixed, learned, strict=True)]
     both = np.sort(np.concatenate(learned))
-    # At the edges few outcomes decide.
-    thresholds = both[len(both) // 4 : -len(both) // 4]
+    # At the edges few outcomes decide; between two outcomes a threshold is as far from both as can be.
+    thresholds = ((both[1:] + both[:-1]) / 2)[len(both) // 4 : -len(both) // 4]
     alarms = 1 - np.searchsorted(learned[0], thresholds, side="right") / len(learned[0])
     misses = np.searchsorted(learned[1], thresholds, side="right") / len(learned[1])
-    threshold = thresholds[np.argmax(_mu(alarms, misses, len(learned[0])))]
+    found = _mu(alarms, misses, len(learned[0]))
+    best = np.flatnonzero(found >= found.max())
+    threshold = thresholds[best[len(best) // 2]]
     is_alarm, is_missed = judged[0] > threshold, judged[1] <= threshold
     worst, best = (
         -ndtri(_limit(is_alarm, upper=upper)) - ndtri(_limit(is_missed, upper=upper)) for upper in (True, False)
