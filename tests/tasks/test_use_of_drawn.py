@@ -36,10 +36,7 @@ def test_interval_of_errors_holds_for_a_known_population() -> None:
     for n in (60, 400):
         for _ in range(100):
             outside = np.array([random.choice(9, n, p=one) for one in chances])
-            for name, width, exact in (
-                ("pair-error", 2, np.mean(pairs)),
-                ("triple-error", 3, np.abs(joint - truth).sum() / 2),
-            ):
+            for name, width, exact in wanted:
                 found = marginal_error(name, drawn, outside, width).interval
                 assert found is not None
                 # The bounds are for the worst case: none of 200 may fail.

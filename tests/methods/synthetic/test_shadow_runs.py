@@ -58,7 +58,7 @@ def test_one_person_moves_each_count_by_one_and_distances_up_and_down() -> None:
 
 
 @pytest.mark.slow
-def test_runs_of_mst_find_what_was_promised_and_a_third_of_the_noise_is_found_out(
+def test_runs_of_mst_find_the_promise_and_a_third_of_the_noise_is_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     method, n = Mst(epsilon=8.0, delta=1e-2), 100
