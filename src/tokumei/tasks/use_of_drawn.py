@@ -79,7 +79,7 @@ def _shares(rows: Ints, columns: Sequence[int]) -> Floats:
     cells = np.zeros(rows.shape[1], np.int64)
     for column in columns:
         cells = cells * (N_PARTS + 2) + rows[column]
-    return np.bincount(cells, minlength=(N_PARTS + 2) ** len(columns)) / max(1, rows.shape[1])
+    return np.asarray(np.bincount(cells, minlength=(N_PARTS + 2) ** len(columns)) / max(1, rows.shape[1]))
 
 
 def _variation(one: Floats, other: Floats) -> float:

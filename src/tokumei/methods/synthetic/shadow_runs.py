@@ -161,8 +161,8 @@ def mu_between(without: Floats, within: Floats, *, seed: int) -> tuple[float, fl
     alarms = 1 - np.searchsorted(learned[0], thresholds, side="right") / len(learned[0])
     misses = np.searchsorted(learned[1], thresholds, side="right") / len(learned[1])
     found = _mu(alarms, misses, len(learned[0]))
-    best = np.flatnonzero(found >= found.max())
-    threshold = thresholds[best[len(best) // 2]]
+    highest = np.flatnonzero(found >= found.max())
+    threshold = thresholds[highest[len(highest) // 2]]
     is_alarm, is_missed = judged[0] > threshold, judged[1] <= threshold
     worst, best = (
         -ndtri(_limit(is_alarm, upper=upper)) - ndtri(_limit(is_missed, upper=upper)) for upper in (True, False)
