@@ -404,6 +404,7 @@ class TableMethodOptions(TypedDict, total=False):
     bottom: float
     bound: float
     budget: float | str | None
+    by: str
     columns: Sequence[str]
     constraints: Sequence[str]
     cuts: Literal["checked", "safe"]
@@ -440,6 +441,7 @@ class TableMethodOptions(TypedDict, total=False):
     scale: float | None
     seconds: float
     sequence: Sequence[str]
+    shadow_runs: int
     share: float
     table: str
     top: float
