@@ -73,7 +73,6 @@ def test_runs_of_mst_find_the_promise_and_a_third_of_the_noise_is_found_out(
     monkeypatch.setattr(private, "discrete_gaussian", too_little)
     broken = shadow_runs(method, n, seed=1)
     assert not broken.is_kept
-    assert broken.low > 1.1 * broken.promised
 
 
 @pytest.mark.slow
