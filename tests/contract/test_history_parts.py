@@ -11,7 +11,6 @@ from tokumei.data.made_retail import make_retail
 from tokumei.measures.registry import HISTORY_UTILITIES
 from tokumei.methods.registry import HISTORY_ANONYMIZERS
 
-
 # With the usual budget noise hides thirty customers, as it should.
 OPTIONS = {"dp-baskets": {"epsilon": 5_000.0}, "basket-chain": {"least": 2}}
 

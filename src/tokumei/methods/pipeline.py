@@ -57,8 +57,8 @@ class Pipeline:
 
         drawn = [method for method in self.methods if getattr(method, "draws_all_rows", False)]
         if drawn and len(self.methods) > 1:
-            expected = Text("{name} alone: its rows are nobody's, and are attacked as it drew them", name=part_name(drawn[0]))
-            raise InputError.of(expected, option="method")
+            form = "{name} alone: its rows are nobody's, and are attacked as it drew them"
+            raise InputError.of(Text(form, name=part_name(drawn[0])), option="method")
 
     def anonymize(self, original: History, *, seed: int | None = None) -> Release:
         """Apply the methods in turn; a seed given here counts before the one in the file.

@@ -206,8 +206,9 @@ def measure_made_up(original: History, released: History, left_out: Mapping[str,
     """Measure a release whose rows are nobody's; of attacks it is said why they are left out."""
     losses: dict[str, Score] = {}
     why = dict(left_out)
-    with step("evaluating", len(HISTORY_UTILITIES)) as bar:
-        for name in HISTORY_UTILITIES:
+    names = list(HISTORY_UTILITIES)
+    with step("evaluating", len(names)) as bar:
+        for name in names:
             # A row stands beside none of the original, even where there are as many.
             found = (
                 NOT_BESIDE

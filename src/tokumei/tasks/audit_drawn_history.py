@@ -32,7 +32,7 @@ SEED = 1
 def audit_drawn_history(
     history: History, drawn: History, outside: Sequence[str], method: CustomerSynthesizer
 ) -> dict[str, Any]:
-    """Attack drawn purchases before they are released; NotAllowed if an attack finds more than the bound, unless anyway.
+    """Attack drawn purchases before they are released; NotAllowed if that finds more than the bound, unless anyway.
 
     What counts is what is found of customers whom the method knew beyond what is found of those kept out.
     """
@@ -41,7 +41,7 @@ def audit_drawn_history(
         if not method.anyway:
             raise NotAllowed(
                 "Nobody was kept out of fitting, so that no attack could be judged: hold_out says how many are. "
-                "(anyway=true releases the purchases without an audit, and the recipe says so.)"
+                "(--anyway releases the purchases without an audit, and the recipe says so.)"
             )
         left_out["all"] = Text("nobody was kept out of fitting")
         return {"findings": [], "left_out": left_out, "bound": method.bound, "customers_outside": 0}
@@ -50,9 +50,9 @@ def audit_drawn_history(
     if worst is not None and worst.is_leak and not method.anyway:
         raise NotAllowed(
             Text(
-                "The drawn purchases give customers away: {attack} finds {found} of those who were fitted, {beyond} (at "
-                "least {low}) more than of others; the bound is {most}. Draw with less detail. (anyway=true releases "
-                "them all the same, and the recipe says so.)",
+                "The drawn purchases give customers away: {attack} finds {found} of those who were fitted, {beyond} "
+                "(at least {low}) more than of others; the bound is {most}. Draw with less detail. (--anyway "
+                "releases them all the same, and the recipe says so.)",
                 attack=worst.attack,
                 **{name: f"{getattr(worst, name):.1%}" for name in ("found", "beyond", "low", "most")},
             )
@@ -62,7 +62,7 @@ def audit_drawn_history(
 
 
 def drawn_history(facts: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return what a dossier says of purchases that a method drew, by the facts of the release; None of other releases."""
+    """Return what a dossier says of purchases that a method drew, by the facts of a release; None of others."""
     name = facts.get("method")
     if name not in HISTORY_ANONYMIZERS or not getattr(HISTORY_ANONYMIZERS.get(str(name)), "draws_all_rows", False):
         return None

@@ -256,7 +256,9 @@ class HistoryRelease(Result):
 def release_sections(facts: Mapping[str, object]) -> list[Section]:
     """Return the facts of a release, and what tight ranges give away; a seed is a name, not an amount."""
     parts = {"audit", "noise", *(["seed"] if facts["seed"] is None else [])}
-    said: list[Section] = [Facts({name: str(one) if name == "seed" else one for name, one in facts.items() if name not in parts})]
+    said: list[Section] = [
+        Facts({name: str(one) if name == "seed" else one for name, one in facts.items() if name not in parts})
+    ]
     if isinstance(noise := facts.get("noise"), Mapping):
         said.append(Rows(["counted", "deviation of the noise"], [list(pair) for pair in noise.items()]))
     if isinstance(audit := facts.get("audit"), Mapping):

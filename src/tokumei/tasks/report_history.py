@@ -42,8 +42,8 @@ from tokumei.reports.figures import frontier_figure
 from tokumei.reports.history_page import add_frontier, attack_figure, crowd_drawing, history_page, knowledge_page
 from tokumei.reports.needs import REPORT_ROWS, SWEEP_ROWS, lacks, sample_customers, within_time
 from tokumei.reports.page import Page
-from tokumei.tasks.audit_drawn_history import NO_PSEUDONYMS
 from tokumei.tasks.attribute_history import ATTRIBUTION, OF_SOME, sources_if_known
+from tokumei.tasks.audit_drawn_history import NO_PSEUDONYMS
 from tokumei.tasks.histories import history_of, known_of, released_of
 from tokumei.tasks.table_release import told_of_audit
 from tokumei.tasks.threat_history import unicity_history

@@ -29,6 +29,8 @@ def hits_of_inference(customers: History, drawn: History, *, seed: int) -> tuple
     Example: somebody bought a, b and c; a is known. Of two drawn customers with a and c, and b alone, the first is
     likest, and c is guessed: right.
     """
+    from scipy import sparse
+
     pairs = customers.kept.select("customer", "item").drop_nulls().unique().sort("customer", "item")
     pairs = pairs.with_columns(luck=pl.Series(generator(seed, "known items").random(pairs.height)))
     pairs = pairs.filter(pl.len().over("customer") > 1)
@@ -44,7 +46,7 @@ def hits_of_inference(customers: History, drawn: History, *, seed: int) -> tuple
     sets = _matrix(theirs, who, items)
     rarity = np.log(len(who) / np.maximum(np.asarray(sets.sum(axis=0)).ravel(), 1)) + 1e-9
     n_hits = 0
-    weighed = sets.multiply(rarity).tocsr()
+    weighed: Matrix = sparse.csr_array(sets.multiply(rarity))
     size = np.sqrt(np.maximum(np.asarray(weighed.multiply(weighed).sum(axis=1)).ravel(), 1e-300))
     known, whole = (_matrix(part, names, items) for part in (pairs.filter("is_known"), pairs))
     for start in range(0, len(names), AT_ONCE):

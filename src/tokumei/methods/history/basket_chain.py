@@ -32,18 +32,16 @@ class BasketChain(CustomerSynthesizer):
     """Draw customers of nobody, whose baskets have the season, the items and the pairs of items of the original.
 
     A customer gets a number of baskets. Each falls on a day, by the shares of months and weekdays, and has a number of
-    items. The first item is drawn by how many baskets have it; each further one goes with an item that is in the basket
-    already, by how often both are in one basket. With the chance that it has in the original, an item is one that the
-    customer had before. How likely an item is depends on the month. Prices and quantities are those of the item.
+    items. An item is drawn by how many baskets of the month have it, or, with the chance that this has in the original,
+    is one that the customer had before; then it brings others along, those that are in one basket with it more often
+    than chance explains, and these bring others, until the basket is full. Prices and quantities are those of the item.
 
-    | basket    | pairs                 | the chain a → b has 1/2 + 1/2 = 1 of 4 |
-    |-----------|-----------------------|----------------------------------------|
-    | a b       | a–b counts 1          |                                        |
-    | a b c     | each pair counts 1/2  |                                        |
-    | c         | none                  |                                        |
+    | original: baskets with a and b      | drawn: a and b come                            |
+    |-------------------------------------|------------------------------------------------|
+    | 100 have a, 100 have b, 80 of these | by themselves in 60 baskets each, and each     |
+    | have both, by chance none would     | brings the other with chance 2/3: 40 + 40 both |
 
-    A basket of n items adds 1/(n − 1) to each of its pairs, so that what goes with an item adds up to the baskets that
-    have it, and items keep their shares whatever way the chain takes. What no pair says is drawn by those shares.
+    How likely items come, and bring others, is then set right by drawing baskets and counting these.
 
     Nothing is written that fewer than `least` customers have in common: items, pairs, items of a month, prices and
     quantities of an item, and the largest numbers of baskets, items and pieces, which end at the mean of so many
@@ -88,9 +86,7 @@ class Fitting:
         buyers = baskets.items.group_by("item").agg(n=pl.col("customer").n_unique())
         self.names = buyers.filter(pl.col("n") >= least)["item"].sort()
         if not len(self.names):
-            raise CannotAnonymize(
-                Text("No item is bought by {n} customers or more, which 'least' asks for.", n=least)
-            )
+            raise CannotAnonymize(Text("No item is bought by {n} customers or more, which 'least' asks for.", n=least))
         self.baskets, self.least = baskets, least
         codes = pl.DataFrame({"item": self.names, "code": np.arange(len(self.names))})
         self.items = baskets.items.join(codes, on="item", maintain_order="left")
@@ -174,7 +170,8 @@ class Fitting:
         share = shares_of(months)
         open_share = np.where(kept > 0, 0, share)
         left = (weights - kept.sum(axis=1)) / np.maximum(open_share.sum(axis=1), 1e-300)
-        return (kept + left[:, None] * open_share) / (weights[:, None] * np.maximum(share, 1e-300))
+        likelier: Floats = (kept + left[:, None] * open_share) / (weights[:, None] * np.maximum(share, 1e-300))
+        return likelier
 
     def pairs(self) -> Matrix:
         """Count the baskets that hold both of two items, of pairs that enough customers have."""

@@ -139,7 +139,7 @@ class BasketModel:
         """
         from scipy import sparse
 
-        model, both = self, self.brings.tocoo().coords
+        model, both = self, _places(self.brings)
         wanted = _cells(pairs, *both)
         n = max(100, min(MOST_TRIALS, BLOCK_CELLS // len(counts)))
         for turn in range(ROUNDS):
@@ -148,7 +148,7 @@ class BasketModel:
             month = _drawn(self.months, n, random)
             basket, item = Filling(model, n, random).fill(np.arange(n), np.zeros(n, np.int64), month, size)
             cells = sparse.csc_array((np.ones(len(item)), (basket, item)), shape=(n, len(counts)))
-            came = np.asarray(cells.sum(axis=0)).ravel()
+            came: Floats = np.asarray(cells.sum(axis=0)).ravel()
             scale = came.sum() / max(counts.sum(), 1e-300)
             items = model.items * _factor(counts * scale, came)
             met = _cells(sparse.csr_array(cells.T @ cells), *both)
@@ -157,9 +157,7 @@ class BasketModel:
             model = replace(model, items=items, brings=rates)
         return model
 
-    def _block(
-        self, first: int, n_baskets: Ints, random: np.random.Generator, columns: Sequence[str]
-    ) -> pl.DataFrame:
+    def _block(self, first: int, n_baskets: Ints, random: np.random.Generator, columns: Sequence[str]) -> pl.DataFrame:
         """Draw some customers: their days, then items basket after basket, then what items bring along."""
         customer = np.repeat(np.arange(len(n_baskets)), n_baskets)
         day = self._days(customer, random)
@@ -219,7 +217,7 @@ class Filling:
         self.model, self.random = model, random
         # In which basket a customer last had an item, counted from 1.
         self.last = np.zeros((n_customers, len(model.names)), np.int32)
-        self.n_brought = np.asarray(model.brings.sum(axis=1)).ravel()
+        self.n_brought: Floats = np.asarray(model.brings.sum(axis=1)).ravel()
         self.sums = np.concatenate([[0.0], np.cumsum(model.brings.data)])
 
     def fill(self, customer: Ints, nth: Ints, month: Ints, size: Ints) -> tuple[Ints, Ints]:
@@ -237,9 +235,7 @@ class Filling:
         order = np.argsort(basket, kind="stable")
         return basket[order], item[order]
 
-    def _fill_some(
-        self, customer: Ints, number: int, month: Ints, size: Ints, had: list[Ints]
-    ) -> tuple[Ints, Ints]:
+    def _fill_some(self, customer: Ints, number: int, month: Ints, size: Ints, had: list[Ints]) -> tuple[Ints, Ints]:
         """Fill one basket of each of some customers: in each turn every open one gets an item, and what that brings."""
         room = np.minimum(size, len(self.model.names))
         n_had = np.array([len(had[who]) for who in customer], np.int64)
@@ -300,9 +296,9 @@ class Filling:
 def brought_along(counts: Floats, pairs: Matrix, n_pairs: float) -> tuple[Floats, Matrix]:
     """Return how often each item comes by itself, and how many of each other item it brings along.
 
-    counts: of the baskets with each item. pairs: with both of two, symmetric. n_pairs: of all pairs, both ways. Of items
-    that are independent, in baskets of the sizes that there are, κ·c_i·c_j have both, where κ·Σ c_i·c_j over all pairs
-    is n_pairs. What is more than 3 standard deviations above that is the excess e. If each of two items comes in b
+    counts: of the baskets with each item. pairs: with both of two, symmetric. n_pairs: of all pairs, both ways. Of
+    items that are independent, in baskets of the sizes that there are, κ·c_i·c_j have both, where κ·Σ c_i·c_j over all
+    pairs is n_pairs. What is more than 3 standard deviations above that is the excess e. If each of two comes in b
     baskets by itself and brings the other with chance r, then c = b + b·r baskets have it, and e = 2·b·r have both: r =
     q / (2 − q) with q = e / c. With rate −log(1 − r) on average, one or more come with chance r. Items bring the surest
     first, at most 2.5 in all, since else one of them would bring everything.
@@ -312,10 +308,9 @@ def brought_along(counts: Floats, pairs: Matrix, n_pairs: float) -> tuple[Floats
     from scipy import sparse
 
     total = counts.sum() ** 2 - (counts**2).sum()
-    both = sparse.coo_array(pairs)
-    first, second = both.coords
+    first, second = _places(pairs)
     expected = (n_pairs / total if total > 0 else 0.0) * counts[first] * counts[second]
-    excess = both.data - expected
+    excess = _cells(pairs, first, second) - expected
     q = np.clip(excess / np.maximum(counts[first], 1e-300), 0, MOST_TOGETHER)
     rates = np.where(excess > DEVIATIONS * np.sqrt(expected), -np.log1p(-q / (2 - q)), 0)
     # The surest first; both ways or not at all.
@@ -332,6 +327,12 @@ def brought_along(counts: Floats, pairs: Matrix, n_pairs: float) -> tuple[Floats
     return np.maximum(alone, counts * LEAST_ALONE), brings
 
 
+def _places(matrix: Matrix) -> tuple[Ints, Ints]:
+    """Return where a matrix has numbers."""
+    first, second = matrix.tocoo().coords
+    return first.astype(np.int64), second.astype(np.int64)
+
+
 def _cells(matrix: Matrix, first: Ints, second: Ints) -> Floats:
     """Return some cells of a matrix."""
     # Of no cells a sparse matrix gives a matrix.
@@ -344,7 +345,8 @@ def _drawn(weights: Floats, n: int, random: np.random.Generator) -> Ints:
         return np.zeros(0, np.int64)
     sums = np.cumsum(weights)
     if sums[-1] <= 0:
-        return random.integers(len(weights), size=n)
+        anywhere: Ints = random.integers(len(weights), size=n)
+        return anywhere
     found = np.searchsorted(sums, random.random(n) * sums[-1], side="right")
     return np.minimum(found, len(weights) - 1).astype(np.int64)
 
@@ -362,7 +364,7 @@ def _month_of(days: Ints) -> Ints:
 
 def as_history(drawn: pl.DataFrame, original: History, prefix: str) -> pl.DataFrame:
     """Write drawn rows in the columns of a history: customers and invoices get names, absent columns are missing."""
-    width = len(str(int(drawn["customer"].max() or 0) + 1)) if drawn.height else 1
+    width = len(str(drawn["customer"].to_numpy().max(initial=0) + 1))
     customer = (drawn["customer"] + 1).cast(pl.String).str.zfill(width)
     made = {"customer": prefix + customer}
     if "invoice" not in original.absent:

@@ -20,7 +20,7 @@ from tokumei.data.files.disk import check_is_file
 from tokumei.data.history import History, period_name
 from tokumei.engines.item_sets import Floats, Ints
 from tokumei.methods.history.basket_model import EDGES, HOURS, WEEKDAYS, BasketModel, ItemValues, bins_of, brought_along
-from tokumei.methods.history.drawn_customers import Baskets, CustomerSynthesizer
+from tokumei.methods.history.drawn_customers import PREFIX, Baskets, CustomerSynthesizer
 from tokumei.methods.synthetic.account import Spending, spend
 from tokumei.methods.synthetic.private_noise import Coins, discrete_gaussian, rho_of
 
@@ -75,17 +75,17 @@ class DpBaskets(CustomerSynthesizer):
     deviation σ = Δ/√(2ρ_i) spends ρ_i of ρ-zCDP; the ρ_i add up to ρ. Counts under 3σ count as none. All else sees
     noisy counts alone.
 
-    **Which items and months there are** is declared (`item_list`, `months`), or found by the count: of those that occur, the
-    ones are named whose noisy count reaches τ = 2 + σ·z, where a normal number exceeds z with chance δ′/c. An item that
-    one customer alone bought is counted once, and discrete noise of t or more is no likelier than normal noise above
-    t − 1: that any of the customer's c names is told has a chance of at most δ′. Each count gets its part of δ/2 as its
-    δ′; the ρ that ε allows at the rest of δ is spent on noise (δ′-approximate zCDP, Bun and Steinke 2016, section 8).
+    **Which items and months there are** is declared (`item_list`, `months`), or found by the count: of those that
+    occur, those are named whose noisy count reaches τ = 2 + σ·z, where a normal number exceeds z with chance δ′/c. An
+    item that one customer alone bought is counted once, and discrete noise of t or more is no likelier than normal
+    noise above t − 1: that any of the customer's c names is told has a chance of at most δ′. Each count gets its part
+    of δ/2 as its δ′; the ρ that ε allows at the rest of δ is spent on noise (δ′-approximate zCDP, Bun and Steinke 2016, section 8).
     Bins of numbers and prices are the same for all data: 1, 2, 3, 4–5, 6–7, 8–10, …, of prices in hundredths.
 
-    Noise is drawn anew for each release and its seed is not kept. Whom each customer is kept out by is a coin of their
-    own. In memory are the rows, as many noisy counts as items × 46, and the cells of `basket-chain`.
+    Noise is drawn anew for each release and its seed is not kept. Each customer is kept out by a coin of their own.
+    In memory are the rows, as many noisy counts as items × 46, and the cells of `basket-chain`.
 
-    Example: of ρ = .16 the items get .05, and with most_items = 20 their noise has σ = √20/√(2·.05) = 14.1.
+    Example: of ρ = .15 the items get .05, and with most_items = 20 their noise has σ = √20/√(2·.05) = 14.1.
     """
 
     epsilon: float = field(default=1.0, metadata={"help": "ε: how much likelier a release may become, e^ε times."})
@@ -155,6 +155,10 @@ class DpBaskets(CustomerSynthesizer):
         parts = {name: part for name, part in PARTS.items() if COLUMN_OF.get(name) not in absent}
         rhos = {name: rho * part / math.fsum(parts.values()) for name, part in parts.items()}
         return Noise(self.cells(), rhos, Coins(seed, part_name(self), "noise"))
+
+    def prefix(self, original: History) -> str:  # noqa: ARG002 - It would tell how customers are called.
+        """Return what every pseudonym begins with, whatever the customers are called."""
+        return PREFIX
 
     def cells(self) -> dict[str, int]:
         """Return how many cells of each count a customer adds to at most."""
@@ -309,7 +313,10 @@ class Noise:
             least = least_told(self.sigma(name), self.cells[name], delta)
             is_told = noisy >= least
             if not is_told.any():
-                form = "With this budget {what} are told that about {n:,} customers have, and there are none. (It is spent.)"
+                form = (
+                    "With this budget {what} are told that about {n:,} customers have, and there are none. (It is "
+                    "spent.)"
+                )
                 raise CannotAnonymize(Text(form, what=Text(name), n=math.ceil(least)))
             return counts["value"].filter(pl.Series(is_told)), noisy[is_told]
         all_of_them = pl.DataFrame({"value": declared}).unique(maintain_order=True)

@@ -25,6 +25,7 @@ from tokumei.methods.history.steps import MAP_COLUMNS, recipe_of
 # What attacks may find of people beyond what they find of others.
 USUAL_BOUND = 0.02
 WORD_BITS = 64
+PREFIX = "P"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class Baskets:
 
     @classmethod
     def of(cls, history: History) -> Baskets:
-        """Number customers and baskets; rows without an item or a date are left out."""
+        """Return the baskets of a history; rows without an item or a date are left out."""
         kept = history.kept.filter(pl.col("item").is_not_null() & pl.col("date").is_not_null())
         rows = kept.sort("customer", "date", maintain_order=True).with_columns(
             customer=pl.col("customer").rank("dense").cast(pl.Int64) - 1,
@@ -113,7 +114,7 @@ class CustomerSynthesizer(ABC):
         """Return the share of the customers that is kept out."""
 
     def outside(self, history: History, *, seed: int) -> list[str]:
-        """Return the customers who are kept out of fitting, in order: each by a coin of their own, whoever else there is."""
+        """Return the customers who are kept out of fitting, in order: each by a coin of their own."""
         coins = self.coins(history, seed=seed)
         return [who for who, coin in coins.items() if coin < self.share_outside(len(coins))]
 
@@ -121,6 +122,10 @@ class CustomerSynthesizer(ABC):
         """Draw a number from 0 to 1 for each customer, in order; no other customer decides on it."""
         key = bytes.fromhex(key_of(seed, part_name(self), "outside"))
         return {who: _coin(key, who) for who in history.customers}
+
+    def prefix(self, original: History) -> str:
+        """Return what every pseudonym begins with, and no customer."""
+        return free_prefix(PREFIX, original.frame["customer"])
 
     def anonymize(self, original: History, *, seed: int) -> Release:
         """Fit the model to all customers but those kept out, and draw the release."""
@@ -134,7 +139,7 @@ class CustomerSynthesizer(ABC):
         random = generator(seed, part_name(self), "draw")
         columns = [name for name in original.frame.columns if name not in original.absent]
         drawn = model.draw(self.n_customers or n_customers or len(original.customers), random, columns)
-        frame = as_history(drawn, original, free_prefix("P", original.frame["customer"]))
+        frame = as_history(drawn, original, self.prefix(original))
         found = {**facts, "held_out": len(outside)}
         return Release(
             frame,
@@ -147,7 +152,7 @@ class CustomerSynthesizer(ABC):
 def _coin(key: bytes, who: str) -> float:
     """Return a number from 0 to 1 that a key draws for a customer, whoever else there is."""
     digest = hashlib.blake2b(who.encode(), key=key, digest_size=8).digest()
-    return int.from_bytes(digest, "little") / 2**WORD_BITS
+    return int.from_bytes(digest, "little") / float(2**WORD_BITS)
 
 
 def shares_of(weights: Floats) -> Floats:
