@@ -76,6 +76,12 @@ def _drawn(document: Document, found: Mapping[str, Any]) -> None:
         rows,
         "Shares of customers whom the method knew, and how far they lie above those of customers whom it did not.",
     )
+    leaks = [document.say(one["attack"]) for one in drawn["audit"]["findings"] if one["is_leak"]]
+    if leaks:
+        form = "Released although attacks find more customers than the bound allows: {attacks}."
+        document.paragraph(form, attacks=", ".join(leaks))
+    for name, why in drawn["audit"]["left_out"].items():
+        document.paragraph("Not measured: {attack} ({why}).", attack=document.say(name), why=document.tell(why))
 
 
 def _released(document: Document, found: Mapping[str, Any]) -> None:
