@@ -79,7 +79,8 @@ class DpBaskets(CustomerSynthesizer):
     occur, those are named whose noisy count reaches τ = 2 + σ·z, where a normal number exceeds z with chance δ′/c. An
     item that one customer alone bought is counted once, and discrete noise of t or more is no likelier than normal
     noise above t − 1: that any of the customer's c names is told has a chance of at most δ′. Each count gets its part
-    of δ/2 as its δ′; the ρ that ε allows at the rest of δ is spent on noise (δ′-approximate zCDP, Bun and Steinke 2016, section 8).
+    of δ/2 as its δ′; the ρ that ε allows at the rest of δ is spent on noise (δ′-approximate zCDP, Bun and Steinke
+    2016, section 8).
     Bins of numbers and prices are the same for all data: 1, 2, 3, 4–5, 6–7, 8–10, …, of prices in hundredths.
 
     Noise is drawn anew for each release and its seed is not kept. Each customer is kept out by a coin of their own.
