@@ -12,7 +12,7 @@ from tokumei.measures.registry import HISTORY_UTILITIES
 from tokumei.methods.registry import HISTORY_ANONYMIZERS
 
 # With the usual budget noise hides thirty customers, as it should.
-OPTIONS = {"dp-baskets": {"epsilon": 5_000.0}, "basket-chain": {"least": 2}}
+OPTIONS: dict[str, dict[str, float]] = {"dp-baskets": {"epsilon": 5_000.0}, "basket-chain": {"least": 2}}
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -122,8 +123,8 @@ def test_declared_items_and_months_alone_are_drawn(tmp_path: Path) -> None:
     listed = [*original.frame["item"].value_counts(sort=True)["item"].head(3), "never bought"]
     file = tmp_path / "items.txt"
     file.write_text("\n".join(listed) + "\n")
-    options = {"epsilon": 5_000.0, "item_list": str(file), "months": "2011-01..2011-03"}
-    made = tk.anonymize(original, method="dp-baskets", **options)  # type: ignore[arg-type]
+    options: dict[str, Any] = {"epsilon": 5_000.0, "item_list": str(file), "months": "2011-01..2011-03"}
+    made = tk.anonymize(original, method="dp-baskets", **options)
     assert set(made.frame["item"]) <= set(listed)
     assert set(made.frame["date"].dt.to_string("%Y-%m")) <= {"2011-01", "2011-02", "2011-03"}
     # Nothing is told by being common, so that all of δ is for the noise.
@@ -146,23 +147,23 @@ def test_few_customers_are_hidden() -> None:
         {"months": "a..b"},
     ],
 )
-def test_options_beyond_their_ends_are_refused(options: dict[str, object]) -> None:
+def test_options_beyond_their_ends_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(InputError):
-        DpBaskets(**options)  # type: ignore[arg-type]
+        DpBaskets(**options)
 
 
 def test_account_adds_up_the_chances_that_names_are_told(tmp_path: Path) -> None:
     file = tmp_path / "account.toml"
     file.write_text("epsilon = 5000\ndelta = 1e-6\n")
     original = History.of(make_retail(60, seed=1))
-    options = {"epsilon": 5_000.0, "delta": 1e-6, "budget": str(file)}
-    made = tk.anonymize(original, method="dp-baskets", **options)  # type: ignore[arg-type]
+    options: dict[str, Any] = {"epsilon": 5_000.0, "delta": 1e-6, "budget": str(file)}
+    made = tk.anonymize(original, method="dp-baskets", **options)
     account = Account.read(file)
     assert account.entries[0].delta == 5e-7
     assert account.spent_epsilon == pytest.approx(5_000)
     assert made.facts["releases"] == 1
     with pytest.raises(NotAllowed, match="budget does not allow"):
-        tk.anonymize(original, method="dp-baskets", **options)  # type: ignore[arg-type]
+        tk.anonymize(original, method="dp-baskets", **options)
 
 
 def test_account_without_such_chances_left_has_none_for_noise() -> None:

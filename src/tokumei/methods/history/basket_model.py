@@ -347,8 +347,8 @@ def _drawn(weights: Floats, n: int, random: np.random.Generator) -> Ints:
     if sums[-1] <= 0:
         anywhere: Ints = random.integers(len(weights), size=n)
         return anywhere
-    found = np.searchsorted(sums, random.random(n) * sums[-1], side="right")
-    return np.minimum(found, len(weights) - 1).astype(np.int64)
+    found: Ints = np.searchsorted(sums, random.random(n) * sums[-1], side="right")
+    return np.minimum(found, len(weights) - 1)
 
 
 def _factor(wanted: Floats, came: Floats) -> Floats:
