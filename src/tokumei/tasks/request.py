@@ -522,6 +522,7 @@ class TableAttackOptions(TypedDict, total=False):
     l: float  # noqa: E741 - as the requirement is called.
     least: int
     method_known: Literal["nothing", "name", "options"]
+    most_rows: int
     named: Sequence[int]
     numbers_off: float
     people: int

@@ -38,7 +38,7 @@ from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.tasks.anonymize_history import anonymize_history
 from tokumei.tasks.anonymize_table import anonymize_table
 from tokumei.tasks.attack_history import attack_history
-from tokumei.tasks.attack_table import ANYBODY, attack_release, attack_table, linking_column, method_of_recipe
+from tokumei.tasks.attack_table import ANYBODY, attack_release, attack_table, linking_column
 from tokumei.tasks.attribute_history import ATTRIBUTION, UNKNOWN_SOURCES
 from tokumei.tasks.audit_drawn_history import NO_PSEUDONYMS, drawn_history
 from tokumei.tasks.audit_table import audit_table, in_roles_of
@@ -48,6 +48,7 @@ from tokumei.tasks.measure_history import measure_history
 from tokumei.tasks.measure_table import TableUse, copies, drawn_rows, measure_table, profile
 from tokumei.tasks.preparing import prepare
 from tokumei.tasks.request import OF_POPULATION
+from tokumei.tasks.table_threat_model import method_of_recipe
 
 FOLDER = "steps"
 LINKED = "linked-rows"
