@@ -196,6 +196,14 @@ def test_rows_beyond_those_that_count_are_left_out_at_random_and_one_persons_do_
     assert {row for one in kept for row in one[:2]} == {0, 1, 2, 3, 4}
 
 
+@pytest.mark.parametrize("made", [Mst(), Aim()])
+def test_one_person_more_changes_nobody_elses_place_in_the_control(made: Mst | Aim) -> None:
+    coins = made.outside(4_001, np.random.default_rng(3))
+    assert (coins[:4_000] == made.outside(4_000, np.random.default_rng(3))).all()
+    # A tenth of 4,001, within five deviations of 19.
+    assert 305 <= coins.sum() <= 495
+
+
 def test_noise_grows_with_the_rows_of_a_person() -> None:
     assert Mst().first_sigma(9, 0.1, 3) == 3 * Mst().first_sigma(9, 0.1, 1)
     assert gaussian_rho(Mst().first_sigma(9, 0.1, 3), 3) * 9 == pytest.approx(0.1 / 3)

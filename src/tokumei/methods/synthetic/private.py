@@ -17,6 +17,7 @@ from tokumei.core.registry import part_name
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.core.text import Text
+from tokumei.hierarchies.label_semantics import Bools
 from tokumei.methods.perturbing.perturbation import Ints, Original
 from tokumei.methods.synthetic.account import Spending, spend
 from tokumei.methods.synthetic.domains import Domain, domains_of
@@ -29,7 +30,7 @@ from tokumei.methods.synthetic.paid_domains import (
     paid_domains,
 )
 from tokumei.methods.synthetic.private_noise import Coins, chosen_privately, discrete_gaussian, rho_of
-from tokumei.methods.synthetic.synthesizer import Drawn, Synthesizer, only_rows
+from tokumei.methods.synthetic.synthesizer import USUAL_SHARE, Drawn, Synthesizer, only_rows
 
 # With less the noise is larger than what whole numbers of 64 bits draw.
 LEAST_EPSILON = 1e-4
@@ -129,6 +130,10 @@ class PrivateSynthesizer(Synthesizer):
         if self.shadow_runs and self.shadow_runs < FEWEST_RUNS:
             expected = Text("0, or a whole number of {n} or more", n=FEWEST_RUNS)
             raise InputError.of(expected, option="shadow_runs", value=self.shadow_runs)
+
+    def outside(self, n: int, random: np.random.Generator) -> Bools:
+        """Throw a coin for each person: one more changes who else is fitted in nothing, or the proof would not hold."""
+        return random.random(n) < (USUAL_SHARE if self.hold_out is None else self.hold_out)
 
     @abstractmethod
     def first_sigma(self, n_columns: int, rho: float, most_rows: int) -> float:

@@ -16,6 +16,7 @@ from tokumei.core.registry import part_name
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.core.text import Text
+from tokumei.hierarchies.label_semantics import Bools
 from tokumei.methods.perturbing.perturbation import Ints, Original, Perturbed
 
 # Kept out unless somebody says how many: more of few people, since membership is judged by 400 or more.
@@ -83,13 +84,17 @@ class Synthesizer(ABC):
         people = np.arange(original.n_rows)
         if original.whose is not None:
             people = original.whose.rank("dense").fill_null(0).to_numpy().astype(np.int64)
-        n = int(people.max(initial=-1)) + 1
+        random = generator(seed, part_name(self), "control")
+        return np.flatnonzero(self.outside(int(people.max(initial=-1)) + 1, random)[people])
+
+    def outside(self, n: int, random: np.random.Generator) -> Bools:
+        """Draw who of so many people is kept out: a share, rounded up."""
         share = self.hold_out
         if share is None:
             share = max(USUAL_SHARE, min(LARGEST_SHARE, FEWEST_OUTSIDE / max(1, n)))
         is_drawn = np.zeros(n, np.bool_)
-        is_drawn[generator(seed, part_name(self), "control").permutation(n)[: math.ceil(share * n)]] = True
-        return np.flatnonzero(is_drawn[people])
+        is_drawn[random.permutation(n)[: math.ceil(share * n)]] = True
+        return is_drawn
 
 
 def check_drawable(original: Original, method: object) -> None:
