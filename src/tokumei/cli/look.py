@@ -26,6 +26,7 @@ from tokumei.cli.options import (
     SourceArgument,
     level_pairs,
     names,
+    reads_histories,
     reads_tables,
 )
 from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
@@ -167,7 +168,7 @@ def predict(
 NOTHING = Requirements()
 
 
-@reads_tables
+@reads_histories
 @asks(Requirements)
 def audit(
     file: SourceArgument,
@@ -296,6 +297,9 @@ def audit(
         if not generalized.holds:
             raise click.exceptions.Exit(EXIT_CHECK_FAILED)
         return
+    for option, typed in (("--columns", reading.columns), ("--date-format", reading.date_format)):
+        if typed:
+            raise InputError.of("a generalized history, whose original it reads", option=option)
     with showing_progress():
         result = audit_source(
             file,

@@ -326,7 +326,8 @@ def harden_history(
 
     release: one that keeps the rows of its original and is not published yet; or `pipeline`, which makes it.
     bound: the largest share of customers that any attack may find.
-    knowledge: what attackers know in per cent, as for `report_history`, drawn `draws` times; 25 and 100 if not given.
+    knowledge: what attackers know in per cent, drawn `draws` times with items in full, or files as for
+        `report_history`; 25 and 100 if not given.
         What holds is attacked again by fresh draws before it is given.
     attacks: those to try; if not given, all that the history allows, or as fit in so many `minutes` an attempt.
     changes: some of widen, delete, re-pseudonymize and permute; all if not given.
@@ -346,7 +347,10 @@ def harden_history(
     items = item_hierarchy(hierarchy)
     some = sample_customers(before, after, sample, most_rows=REPORT_ROWS, seed=0)
     drawn = [
-        read_knowledge(knowledge or list(SHARES), some.original, number, reading, draw=draw, hierarchy=items)
+        # Items whole: what two characters of them say depends on how a shop numbers them.
+        read_knowledge(
+            knowledge or list(SHARES), some.original, number, reading, draw=draw, hierarchy=items, item_characters=None
+        )
         for number in range(draws)
     ]
     known = {share: [one[share] for one in drawn] for share in drawn[0]}
@@ -360,7 +364,9 @@ def harden_history(
         left_out |= {f"further draws of {share} %": SAME_AGAIN for share in known if share not in again}
 
     def draw_again(number: int) -> Mapping[str, History]:
-        return read_knowledge(again, some.original, draws + number, reading, draw=draw, hierarchy=items)
+        return read_knowledge(
+            again, some.original, draws + number, reading, draw=draw, hierarchy=items, item_characters=None
+        )
 
     def rows_of_some(released: History) -> History:
         return released if is_some is None else History(released.frame.filter(is_some), released.name)

@@ -21,7 +21,7 @@ from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
 from tokumei.core.text import Text, choice_of, counted
 from tokumei.data.files.reading import AS_IT_IS, Reading
-from tokumei.data.history import Draw, History
+from tokumei.data.history import KNOWN_ITEM_CHARACTERS, Draw, History
 from tokumei.hierarchies.files import item_hierarchy, roll_up
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.registry import HISTORY_UTILITIES
@@ -269,10 +269,12 @@ def read_knowledge(
     *,
     draw: Draw = "contest",
     hierarchy: Hierarchy | None = None,
+    item_characters: int | None = KNOWN_ITEM_CHARACTERS,
 ) -> dict[str, History]:
     """Return what is known by its share in per cent; drawn anew where no file is named.
 
-    Items are drawn by their first characters, as the contests did; with a hierarchy, by their categories of level 1.
+    Items are drawn by their first characters, as the contests did, or whole; with a hierarchy, by their categories of
+    level 1.
     """
     if isinstance(given, Mapping):
         known = {str(share): known_of(one, reading) for share, one in given.items()}
@@ -285,7 +287,7 @@ def read_knowledge(
             if file:
                 known[share] = known_of(file, reading)
             elif hierarchy is None:
-                known[share] = original.known(int(share) / 100, seed=seed, draw=draw)
+                known[share] = original.known(int(share) / 100, seed=seed, draw=draw, item_characters=item_characters)
             else:
                 whole = original.known(int(share) / 100, seed=seed, draw=draw, item_characters=None)
                 known[share] = roll_up(whole, hierarchy, min(1, hierarchy.height))
