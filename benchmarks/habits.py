@@ -1,9 +1,9 @@
 """Whose the purchases in permuted groups are for somebody who knows habits: `python -m benchmarks habits`.
 
 Three made shops of a hundred customers whose habits tell them apart, and the 2017 set where the shared data holds it.
-Beside the built-in attack stands one that is granted all that the bound on purchases takes for unknown: the groups, and
-the habits. For each row of a group it names the member who is likeliest by the item, its kind and the quantity, learned
-from the known quarter of all purchases, or from every purchase but the one in question. There is no goal.
+Beside the built-in attack, for whom groups are to be found, stands whoever is granted them and names the likeliest
+member by item, kind and quantity (`told_by_habits`): as learned from the known quarter of all purchases, or from four
+fifths of them. There is no goal.
 """
 
 from __future__ import annotations
@@ -110,9 +110,8 @@ def cafe() -> History:
     """
     rng = np.random.default_rng(1)
     who, days = _visits(rng, n_a_month=6)
-    weekday, hour, own = (
-        rng.integers(*of) for of in ((0, 7, N_CUSTOMERS), (7, 20, N_CUSTOMERS), (0, 12, (N_CUSTOMERS, 2)))
-    )
+    weekday, hour = rng.integers(0, 7, N_CUSTOMERS), rng.integers(7, 20, N_CUSTOMERS)
+    own = rng.integers(0, 12, (N_CUSTOMERS, 2))
     days = np.where(rng.random(len(who)) < 0.8, days - days % 7 + weekday[who], days)
     drink = np.where(rng.random(len(who)) < 0.7, own[who, rng.integers(0, 2, len(who))], rng.integers(0, 12, len(who)))
     return _made(who, days, drink, hour[who])

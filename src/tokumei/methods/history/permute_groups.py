@@ -80,7 +80,7 @@ class PermuteGroups:
     exchanged as above and all else stays as it is. More rows are cut.
 
     How much habits tell is no bound but counted (`known_by_habits`): the share of the released purchases that whoever
-    is granted the groups and every other purchase gives to their buyers, by item and quantity.
+    is granted the groups gives to their buyers by item and quantity, with habits learned from four fifths of all rows.
 
     Both hold of the published rows, which are shuffled; the release beside the original is the publisher's. That
     *somebody* of the group bought a thing, or was there on a day, is no secret. Times and invoices, which would join
