@@ -38,10 +38,10 @@ MOST_ITEMS, N_ITEMS = 4_000, 500
 BY_DRAW = 0.02
 PERMUTE_GROUPS = part_name(PermuteGroups())
 HOW = Text(
-    "Groups, rows and bounds are those that the release will have. By habits means: purchases given to their buyers by "
-    "whoever is granted the groups and knows what everybody usually buys. The use lost is predicted: it was measured "
-    "on one deal of the purchases that is never released, of more than {m:,} items on {n:,}. The interval holds for other "
-    "deals, too.",
+    "Groups, rows and bounds are those that the release will have. By habits means: purchases given to their buyers"
+    " by whoever is granted the groups and knows what everybody usually buys. The use lost is predicted: it was "
+    "measured on one deal of the purchases that is never released, of more than {m:,} items on {n:,}. The interval "
+    "holds for other deals, too.",
     m=MOST_ITEMS,
     n=N_ITEMS,
 )
