@@ -213,9 +213,7 @@ class Requirements:
             given = getattr(self, name)
             if given is not None and not isinstance(given, Mapping):
                 if not sensitive:
-                    form = (
-                        "a sensitive column: sensitive=['illness'], {name}={{'illness': …}}, or --sensitive illness"
-                    )
+                    form = "a sensitive column: sensitive=['illness'], {name}={{'illness': …}}, or --sensitive illness"
                     raise InputError.of(Text(form, name=name), option=name, value=given)
                 named[name] = dict.fromkeys(sensitive, given)
         return replace(self, **named)
