@@ -347,10 +347,7 @@ def harden_history(
     items = item_hierarchy(hierarchy)
     some = sample_customers(before, after, sample, most_rows=REPORT_ROWS, seed=0)
     drawn = [
-        # Items whole: what two characters of them say depends on how a shop numbers them.
-        read_knowledge(
-            knowledge or list(SHARES), some.original, number, reading, draw=draw, hierarchy=items, item_characters=None
-        )
+        read_knowledge(knowledge or list(SHARES), some.original, number, reading, draw=draw, hierarchy=items)
         for number in range(draws)
     ]
     known = {share: [one[share] for one in drawn] for share in drawn[0]}
@@ -364,9 +361,7 @@ def harden_history(
         left_out |= {f"further draws of {share} %": SAME_AGAIN for share in known if share not in again}
 
     def draw_again(number: int) -> Mapping[str, History]:
-        return read_knowledge(
-            again, some.original, draws + number, reading, draw=draw, hierarchy=items, item_characters=None
-        )
+        return read_knowledge(again, some.original, draws + number, reading, draw=draw, hierarchy=items)
 
     def rows_of_some(released: History) -> History:
         return released if is_some is None else History(released.frame.filter(is_some), released.name)

@@ -21,7 +21,7 @@ from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
 from tokumei.core.text import Text, choice_of, counted
 from tokumei.data.files.reading import AS_IT_IS, Reading
-from tokumei.data.history import KNOWN_ITEM_CHARACTERS, Draw, History
+from tokumei.data.history import Draw, History
 from tokumei.hierarchies.files import item_hierarchy, roll_up
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.registry import HISTORY_UTILITIES
@@ -42,7 +42,7 @@ from tokumei.reports.history_page import add_frontier, attack_figure, crowd_draw
 from tokumei.reports.needs import REPORT_ROWS, SWEEP_ROWS, lacks, sample_customers, within_time
 from tokumei.reports.page import Page
 from tokumei.tasks.attribute_history import ATTRIBUTION, OF_SOME, sources_if_known
-from tokumei.tasks.histories import history_of, known_of, released_of
+from tokumei.tasks.histories import characters_known, history_of, known_of, released_of
 from tokumei.tasks.threat_history import unicity_history
 
 REPORT_SHARES, SWEEP_SHARES = (25, 50, 75, 100), (25,)
@@ -178,7 +178,8 @@ def report_history(
 ) -> HistoryReport:
     """Measure and attack a release in every way.
 
-    knowledge: how much is known in per cent, each drawn anew, or `25=FILE` or a mapping from it to a history.
+    knowledge: how much is known in per cent, each drawn anew, or `25=FILE` or a mapping from it to a history. Items of
+        a contest's file are known by two characters, all others whole.
     draw: how it is drawn: `contest` leaves nobody without a known row, `uniform` gives each row the same chance.
     minutes: how long attacks may take in all: the strongest that fit are tried, and the others said to be left out.
     sample: attack at most so many customers, drawn at random; as many as take minutes if not given.
@@ -188,7 +189,16 @@ def report_history(
     before, after = history_of(original, reading), released_of(release, reading)
     some = sample_customers(before, after, sample, most_rows=REPORT_ROWS, seed=seed)
     items = item_hierarchy(hierarchy)
-    known = read_knowledge(knowledge or list(REPORT_SHARES), some.original, seed, reading, draw=draw, hierarchy=items)
+    characters = characters_known(original, reading)
+    known = read_knowledge(
+        knowledge or list(REPORT_SHARES),
+        some.original,
+        seed,
+        reading,
+        draw=draw,
+        hierarchy=items,
+        item_characters=characters,
+    )
     used, not_tried = _in_time(list(attacks or default_attacks(before)), some.original, known, minutes)
     sources, not_judged = sources_if_known(before, release, after)
     if some.said is not None:
@@ -239,7 +249,16 @@ def sweep_history(
         ways, left_out = possible_ways({**default_grid(some.original.absent), **rolled}, some.original)
     else:
         ways = dict(grid) if isinstance(grid, Mapping) else read_grid(grid)
-    known = read_knowledge(knowledge or list(SWEEP_SHARES), some.original, seed, reading, draw=draw, hierarchy=items)
+    characters = characters_known(history, reading)
+    known = read_knowledge(
+        knowledge or list(SWEEP_SHARES),
+        some.original,
+        seed,
+        reading,
+        draw=draw,
+        hierarchy=items,
+        item_characters=characters,
+    )
     folder = None if out is None else Path(out)
     wanted = list(attacks or default_attacks(some.original))
     used, not_tried = _in_time(wanted, some.original, known, minutes, n_releases=len(ways))
@@ -269,11 +288,11 @@ def read_knowledge(
     *,
     draw: Draw = "contest",
     hierarchy: Hierarchy | None = None,
-    item_characters: int | None = KNOWN_ITEM_CHARACTERS,
+    item_characters: int | None = None,
 ) -> dict[str, History]:
     """Return what is known by its share in per cent; drawn anew where no file is named.
 
-    Items are drawn by their first characters, as the contests did, or whole; with a hierarchy, by their categories of
+    Items are drawn whole, or by their first characters, as the contests did; with a hierarchy, by their categories of
     level 1.
     """
     if isinstance(given, Mapping):

@@ -41,7 +41,7 @@ from tokumei.tasks.attack_history import attack_history
 from tokumei.tasks.attack_table import ANYBODY, attack_release, attack_table, linking_column, method_of_recipe
 from tokumei.tasks.attribute_history import ATTRIBUTION, UNKNOWN_SOURCES
 from tokumei.tasks.audit_table import audit_table, in_roles_of
-from tokumei.tasks.histories import HistoryRelease
+from tokumei.tasks.histories import HistoryRelease, characters_known
 from tokumei.tasks.job_file import PIPELINE, Job, check_columns, table_of
 from tokumei.tasks.measure_history import measure_history
 from tokumei.tasks.measure_table import TableUse, copies, drawn_rows, measure_table, profile
@@ -253,7 +253,8 @@ class HistoryWork:
         return use_found(measure_history(self.history, self.release(number), measures))
 
     def _attack(self, number: int, threat: Any, attack: str) -> dict[str, Any]:
-        known = self.history.known(threat.share, seed=1)
+        characters = characters_known(self.job.file, self.job.reading)
+        known = self.history.known(threat.share, seed=1, item_characters=characters)
         release = self.release(number)
         done = attack_history(known, release, attack)
         told: dict[str, Any] = {"threat": threat.name, "attack": attack, "known": threat.share}
