@@ -15,7 +15,8 @@ import polars as pl
 
 from tokumei.core.errors import FaultList, InputError, nearest
 from tokumei.core.progress import step
-from tokumei.core.text import Text, counted
+from tokumei.core.result import UserFrame
+from tokumei.core.text import Json, JsonView, Text, counted
 from tokumei.data.files.csv import BLANK
 from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_text_frame
 from tokumei.data.files.reading import Reading
@@ -81,18 +82,18 @@ class Table:
 
     def __init__(
         self,
-        data: Any,
+        data: object,
         qi: Iterable[str | int] | None = (),
         sensitive: Iterable[str | int] | None = (),
         *,
         person: str | None = None,
         household: str | None = None,
-        hierarchies: Any = None,
+        hierarchies: object = None,
         numeric: Iterable[str] | None = None,
         roles: Mapping[str, Role | str] | None = None,
         name: str | None = None,
         reading: Reading | None = None,
-        **options: Any,
+        **options: object,
     ) -> None:
         self.kind = kind_of(data)
         self.name = name if name is not None else str(data) if isinstance(data, (str, Path)) else "table"
@@ -109,7 +110,7 @@ class Table:
         check_single(self.frame.schema, (*self.quasi_identifiers, *self.sensitive, *_columns_of(self.unit)), self.name)
         self.frame = with_moments_as_text(self.frame, self.quasi_identifiers)
         self._distinct: dict[str, pl.Series] = {}
-        self.hierarchies = hierarchies
+        self.hierarchies: Any = hierarchies
         self.numeric = None if numeric is None else _listed(numeric, "numeric")
         for column in self.numeric or ():
             check_column(column, self.frame.columns, "numeric", self.name)
@@ -210,7 +211,7 @@ class Table:
         """Number of records."""
         return self.frame.height
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> UserFrame:
         """Return the rows as a frame of the kind they came as, with its types and index; those of a file as Polars."""
         return as_original(self.frame, self.kind, has_index=True)
 
@@ -314,7 +315,7 @@ FACTS = ("name", "type", "missing", "distinct", "least", "greatest", "commonest"
 AS_TEXT = {True: "Int64, as text", False: "Float64, as text"}
 
 
-def describe_frame(frame: pl.LazyFrame) -> dict[str, Any]:
+def describe_frame(frame: pl.LazyFrame) -> Json:
     """Summarize a frame: its rows, and for each column its type, missing and distinct values, ends and mode.
 
     Text that is a number in every row is described as numbers: 9 is less than 10.
@@ -333,7 +334,7 @@ def describe_frame(frame: pl.LazyFrame) -> dict[str, Any]:
     return {"rows": n_rows, "columns": _describe_some_at_once(frame, names, n_rows)}
 
 
-def tell_blanks(columns: Iterable[Mapping[str, Any]]) -> None:
+def tell_blanks(columns: Iterable[JsonView]) -> None:
     """Note which columns have blanks at the ends of their name, or of a value that is shown."""
     shown = ("name", "least", "greatest", "commonest")
     texts = {one["name"]: [one[fact] for fact in shown if isinstance(one[fact], str)] for one in columns}

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.attacks.registry import NOTHING_TO_FIND, was_tried
-from tokumei.core.text import from_json
+from tokumei.core.text import JsonView, from_json
 from tokumei.data.context import label_of
 from tokumei.reports.figures import bar_figure, frontier_figure, grouped_bar_figure
 from tokumei.reports.japanese import OF_DOSSIERS, SENTENCES
@@ -31,7 +31,7 @@ PUBLIC = "Public document: nothing in it leads to a person."
 WORDS = ("attack", "who", "of", "why", "harm", "score", "family", "model", "unit", "method", "requirement")
 
 
-def new_document(dossier: Mapping[str, Any], language: str) -> Document:
+def new_document(dossier: JsonView, language: str) -> Document:
     """Start the report of a dossier in a language: en or ja."""
     document = Document("", language)
     if language == "ja":
@@ -41,7 +41,7 @@ def new_document(dossier: Mapping[str, Any], language: str) -> Document:
     return document
 
 
-def sentence(document: Document, one: Mapping[str, Any]) -> str:
+def sentence(document: Document, one: JsonView) -> str:
     """Say a sentence of the evidence in the language of the document, with what stands in it."""
     values = dict(one["values"])
     for name in WORDS:
@@ -55,7 +55,7 @@ def sentence(document: Document, one: Mapping[str, Any]) -> str:
     return document.say(one["said"], **values)
 
 
-def add_decision(document: Document, dossier: Mapping[str, Any]) -> None:
+def add_decision(document: Document, dossier: JsonView) -> None:
     """Add the first page: what to do, why, the strongest attack, what is lost, and who answers."""
     decision, found = dossier["decision"], dossier["results"]
     document.heading(decision["outcome"])
@@ -84,7 +84,7 @@ def add_decision(document: Document, dossier: Mapping[str, Any]) -> None:
         document.items([sentence(document, one) for one in decision["conditions"]])
 
 
-def _strongest(document: Document, strongest: Mapping[str, Any] | None) -> None:
+def _strongest(document: Document, strongest: JsonView | None) -> None:
     if strongest is None:
         document.paragraph(
             "No attack on people found anything that it could try, so nothing is known of who could be found."
@@ -96,7 +96,7 @@ def _strongest(document: Document, strongest: Mapping[str, Any] | None) -> None:
         document.paragraph("Who attacks, and what they know: {known}.", known=known)
 
 
-def _lost(document: Document, found: Mapping[str, Any]) -> None:
+def _lost(document: Document, found: JsonView) -> None:
     """Draw what is lost: how many different values each column of a table has, or the losses of a history."""
     columns = distinct_values(found)
     if columns:
@@ -122,7 +122,7 @@ def _drawn_losses(document: Document, losses: Mapping[str, float]) -> str:
     return bar_figure(points, x="lost", y="name", x_title=document.say("share lost"))
 
 
-def distinct_values(found: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+def distinct_values(found: JsonView) -> dict[str, dict[str, int]]:
     """Return how many different values each column has before and after."""
     if "columns" in found:
         return dict(list(found["columns"].items())[:MOST_DRAWN])
@@ -130,7 +130,7 @@ def distinct_values(found: Mapping[str, Any]) -> dict[str, dict[str, int]]:
     return {name: {side: one[side]["distinct"] for side in ("before", "after")} for name, one in listed}
 
 
-def _losses(found: Mapping[str, Any]) -> dict[str, float]:
+def _losses(found: JsonView) -> dict[str, float]:
     """Return the measures that go from 0, nothing lost, to 1, all lost."""
     return {
         name: float(one["value"])
@@ -139,7 +139,7 @@ def _losses(found: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def add_pictures(document: Document, dossier: Mapping[str, Any]) -> None:
+def add_pictures(document: Document, dossier: JsonView) -> None:
     """Add a picture of the risk before and after, one of use, and one of the trade-off between them."""
     found = dossier["results"]
     risks = found.get("risks") or {
@@ -183,7 +183,7 @@ def add_pictures(document: Document, dossier: Mapping[str, Any]) -> None:
         document.paragraph("The trade-off is not drawn: it needs a loss of detail and a risk that were both measured.")
 
 
-def _attacks_drawn(document: Document, found: Mapping[str, Any]) -> None:
+def _attacks_drawn(document: Document, found: JsonView) -> None:
     """Draw of a history what attacks find beside blind guessing."""
     drawn = [
         (attack_words(document, one), side, float(score[key]))
@@ -213,14 +213,14 @@ def add_preparations(document: Document, prepared: Sequence[Mapping[str, str]]) 
         document.table(["column", "what was done first"], rows, caption)
 
 
-def add_bounds(document: Document, promised: Sequence[Mapping[str, Any]], bounds: Sequence[Mapping[str, Any]]) -> None:
+def add_bounds(document: Document, promised: Sequence[JsonView], bounds: Sequence[JsonView]) -> None:
     """Add what was promised and what must hold, with the number that was counted."""
     stated = [(one["requirement"], one) for one in promised] + [(bound_words(document, one), one) for one in bounds]
     rows = [[what, _whole(one["value"]), document.say("holds" if one["holds"] else "fails")] for what, one in stated]
     document.table(["promise or bound", "value", "holds"], rows, "Recounted on the rows that were written.")
 
 
-def bound_words(document: Document, bound: Mapping[str, Any]) -> str:
+def bound_words(document: Document, bound: JsonView) -> str:
     """Describe a bound in the language of the document."""
     ends = [("{of} at least {end}", bound["least"]), ("{of} at most {end}", bound["most"])]
     name = document.say(bound["of"])
@@ -232,7 +232,7 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def add_attacks(document: Document, attacks: Sequence[Mapping[str, Any]]) -> None:
+def add_attacks(document: Document, attacks: Sequence[JsonView]) -> None:
     """Add every attack with its interval, what blind guessing scores, and the control group."""
     document.heading("Who is found by attacks")
     rows = []
@@ -249,7 +249,7 @@ def add_attacks(document: Document, attacks: Sequence[Mapping[str, Any]]) -> Non
     document.table(head, rows, "Shares of people; a dash where there is no such number.")
 
 
-def attacker_words(document: Document, attack: Mapping[str, Any]) -> str:
+def attacker_words(document: Document, attack: JsonView) -> str:
     """Describe the attacker's knowledge: columns of a table, a share of all purchases, or nothing."""
     known = attack["known"]
     if known == []:
@@ -261,14 +261,14 @@ def attacker_words(document: Document, attack: Mapping[str, Any]) -> str:
     return f"{document.say(attack['threat'])} ({', '.join(known)})"
 
 
-def attack_words(document: Document, attack: Mapping[str, Any]) -> str:
+def attack_words(document: Document, attack: JsonView) -> str:
     """Name an attack in the language of the document, with the column it learned where that is one of several."""
     name = document.say(attack["attack"])
     column = attack.get("sensitive")
     return name if column is None else document.say("{attack} of {column}", attack=name, column=column)
 
 
-def add_use(document: Document, use: Mapping[str, Any]) -> None:
+def add_use(document: Document, use: JsonView) -> None:
     """Add every measure of what use is left, and those that could not be taken."""
     add_scores(document, use)
     if use.get("left_out"):
@@ -277,13 +277,13 @@ def add_use(document: Document, use: Mapping[str, Any]) -> None:
         document.table(["measure", "why not"], rows, "Not measured, so neither good nor bad.")
 
 
-def add_scores(document: Document, use: Mapping[str, Any]) -> None:
+def add_scores(document: Document, use: JsonView) -> None:
     """Add every measure of what use is left."""
     rows = [[document.say(name), one["value"], one["best"], one["worst"]] for name, one in use["scores"].items()]
     document.table(["measure", "value", "best", "worst"], rows, "Every measure that the columns allow.")
 
 
-def add_frameworks(document: Document, dossier: Mapping[str, Any]) -> None:
+def add_frameworks(document: Document, dossier: JsonView) -> None:
     """Add a page for each framework."""
     document.heading("Evidence by framework")
     document.paragraph(
@@ -305,7 +305,7 @@ def add_frameworks(document: Document, dossier: Mapping[str, Any]) -> None:
             document.paragraph(draft)
 
 
-def _clause(document: Document, one: Mapping[str, Any]) -> list[str]:
+def _clause(document: Document, one: JsonView) -> list[str]:
     """Cells of one clause."""
     verdict = document.say(one["verdict"])
     if one["outcome"] is not None:
@@ -324,7 +324,7 @@ def _clause(document: Document, one: Mapping[str, Any]) -> list[str]:
     return [one["id"], f"{document.say(one['number'])} {document.say(one['title'])}", asks, verdict, evidence]
 
 
-def add_hashes(document: Document, listed: Mapping[str, Mapping[str, str]], dossier: Mapping[str, Any]) -> None:
+def add_hashes(document: Document, listed: Mapping[str, Mapping[str, str]], dossier: JsonView) -> None:
     """Add the hashes by which all files can be recognized, and by what the dossier was made."""
     document.heading("Evidence")
     rows = [[document.say(what), name, value] for what, files in listed.items() for name, value in files.items()]
@@ -333,7 +333,7 @@ def add_hashes(document: Document, listed: Mapping[str, Mapping[str, str]], doss
     document.paragraph("Made on {date} by {versions}; the seed is kept apart.", date=dossier["date"], versions=versions)
 
 
-def all_hashes(dossier: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
+def all_hashes(dossier: JsonView) -> dict[str, Mapping[str, str]]:
     """Return the hashes of what went in, what is handed over and what is kept apart."""
     source = {dossier["input"]["file"]: dossier["input"]["sha256"]}
     return {"input": source, "handed over": dossier["files"], "kept apart": dossier["kept_apart"]}

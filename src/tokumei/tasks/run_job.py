@@ -22,14 +22,14 @@ from tokumei.core.errors import InputError, nearest
 from tokumei.core.progress import step
 from tokumei.core.result import Facts, Result, Rows, Section, Sentence
 from tokumei.core.seeds import fresh_seed
-from tokumei.core.text import choice_of
-from tokumei.data.files.disk import check_is_file, write_text
+from tokumei.core.text import Json, JsonView, choice_of
+from tokumei.data.files.disk import check_is_file, file_hash, write_text
 from tokumei.data.files.keys import fingerprint, is_signed_by, read_private
 from tokumei.inspection.evidence import clauses_of
 from tokumei.tasks.dossier import DOSSIER, INTERNAL, PUBLIC, signed_bytes, write_dossier
 from tokumei.tasks.job_file import JOB, SECRET, SEED, Bound, Job
 from tokumei.tasks.request import FILES
-from tokumei.tasks.run_steps import FOLDER, HistoryWork, StepStore, TableWork, file_hash
+from tokumei.tasks.run_steps import FOLDER, HistoryWork, StepStore, TableWork
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,20 +38,20 @@ class JobResult(Result):
 
     job: Job
     out: Path | None
-    results: Mapping[str, Any]
-    bounds: Sequence[Mapping[str, Any]]
+    results: JsonView
+    bounds: Sequence[JsonView]
     steps_done: Sequence[str]
     steps_found: Sequence[str]
     released: pl.DataFrame | None = None
     # Whether to release, as the dossier says; None where nothing was done.
-    decision: Mapping[str, Any] | None = None
+    decision: JsonView | None = None
 
     @property
     def holds(self) -> bool:
         """Whether every bound holds."""
         return all(one["holds"] for one in self.bounds)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei run --json` prints it."""
         return {
             "job": self.job.name,
@@ -138,9 +138,9 @@ def plan_job(job: Job) -> JobResult:
     return JobResult(job, None, {"planned": [name for name, _, _ in work.steps()]}, [], [], [])
 
 
-def numbers_of(results: Mapping[str, Any]) -> dict[str, float]:
+def numbers_of(results: JsonView) -> dict[str, float]:
     """Return every number that a bound may name: facts of the release, risks, attacks and measures."""
-    found: dict[str, Any] = {name: results.get(name) for name in ("k", "loss", "suppressed")}
+    found: Json = {name: results.get(name) for name in ("k", "loss", "suppressed")}
     for name, score in results.get("after", {}).get("measures", {}).get("classes", {}).items():
         found[name] = score["value"]
     for name, score in results.get("after", {}).get("measures", {}).get("worst", {}).items():
@@ -154,7 +154,7 @@ def numbers_of(results: Mapping[str, Any]) -> dict[str, float]:
     return {name: float(value) for name, value in found.items() if value is not None}
 
 
-def check_bounds(job: Job, numbers: Mapping[str, float]) -> list[dict[str, Any]]:
+def check_bounds(job: Job, numbers: Mapping[str, float]) -> list[Json]:
     """Hold every bound of a job against its number; a number that does not exist is a slip of the file."""
     checked = []
     for one in job.bounds:
@@ -215,14 +215,14 @@ class Verification(Result):
     # Short form of the key that signed, None where nobody did.
     signed_by: str | None = None
     # One clause with its figure, and with that which was computed now.
-    clause: Mapping[str, Any] | None = None
+    clause: JsonView | None = None
 
     @property
     def holds(self) -> bool:
         """Whether nothing differs; a file that is not here is no evidence either way, but for the release's own."""
         return not self.differences and all(state != DIFFERS for _, state in self.files)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei verify --json` prints it."""
         return {
             "holds": self.holds,
@@ -288,7 +288,7 @@ def verify_dossier(path: Path | str, *, key: str | None = None, clause: str | No
     return Verification(files, found[:MOST_LISTED], None, signed_by, told)
 
 
-def _clause(dossier: Mapping[str, Any], name: str, file: Path) -> dict[str, Any]:
+def _clause(dossier: JsonView, name: str, file: Path) -> dict[str, object]:
     """Find a clause by its id; only one that has a figure can be computed again."""
     listed = {one["id"]: one for one in clauses_of(dossier["frameworks"])}
     if name not in listed:
@@ -298,7 +298,7 @@ def _clause(dossier: Mapping[str, Any], name: str, file: Path) -> dict[str, Any]
     return {key: listed[name][key] for key in ("id", "title", "asks", "verdict", "evidence", "figure")}
 
 
-def _signature(dossier: Mapping[str, Any], wanted: str | None) -> tuple[str | None, list[str]]:
+def _signature(dossier: JsonView, wanted: str | None) -> tuple[str | None, list[str]]:
     """Return the short form of the key that signed, and what is wrong with the signature."""
     given = dossier.get("signature")
     if given is None:
@@ -313,11 +313,11 @@ def _signature(dossier: Mapping[str, Any], wanted: str | None) -> tuple[str | No
     return short, [] if wanted in (None, public) else [f"signature: by {short}, not by {fingerprint(str(wanted))}"]
 
 
-def _figure(figure: Mapping[str, Any] | None) -> str:
+def _figure(figure: Mapping[str, object] | None) -> str:
     return "–" if figure is None else f"{figure['value']:.6g} {figure['unit']}"
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> Json:
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except ValueError:
@@ -336,7 +336,7 @@ def _state(path: Path, wanted: str) -> str:
     return GONE if not path.is_file() else SAME if file_hash(path) == wanted else DIFFERS
 
 
-def _lacks(folder: Path, dossier: Mapping[str, Any]) -> str | None:
+def _lacks(folder: Path, dossier: JsonView) -> str | None:
     """Describe what is missing to do the job again."""
     needed = [folder / dossier["input"]["file"], folder / JOB, folder / SECRET / SEED]
     if before := dossier.get("earlier"):

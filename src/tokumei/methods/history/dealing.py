@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tokumei.core.text import Json
 from tokumei.data.history import History
 from tokumei.engines.item_sets import Floats, Ints
 from tokumei.methods.history.steps import Changed
@@ -66,7 +67,7 @@ class Groups:
         return np.split(order, np.flatnonzero(np.diff(self.labels[order])) + 1) if len(order) else []
 
     @property
-    def promise(self) -> dict[str, Any]:
+    def promise(self) -> Json:
         """The bound, what it is made of, and how far a draw may lie from it."""
         n, n_open, n_groups = len(self.labels), int((self.labels == OPEN).sum()), len(self.members)
         return {
@@ -78,7 +79,7 @@ class Groups:
         }
 
     @property
-    def promise_of_rows(self) -> dict[str, Any]:
+    def promise_of_rows(self) -> Json:
         """The bound on purchases given to their buyers, where rows and days are dealt out, and what it is made of."""
         return {
             "attribution_bound": (self.open_rows + sum(self.blocks)) / max(1, self.rows_left),

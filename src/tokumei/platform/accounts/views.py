@@ -16,7 +16,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from tokumei.platform.access import UserRequest, access, next_page
+from tokumei.platform.access import UserRequest, access, next_page, redirect_saying
 from tokumei.platform.accounts import authentication, services
 from tokumei.platform.accounts.forms import (
     AskForResetForm,
@@ -52,8 +52,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
             display_name=given["display_name"],
             password=given["password"],
         )
-        messages.success(request, _("Welcome! Your account is ready."))
-        return redirect(next_page(request))
+        return redirect_saying(request, _("Welcome! Your account is ready."), next_page(request))
     return render(request, "accounts/sign_up.html", {"form": form} | _going_on(request))
 
 
@@ -104,8 +103,7 @@ def code(request: HttpRequest) -> HttpResponse:
 def log_out(request: UserRequest) -> HttpResponse:
     """End the session."""
     end_session(request)
-    messages.success(request, _("You are logged out."))
-    return redirect("pages:home")
+    return redirect_saying(request, _("You are logged out."), "pages:home")
 
 
 @access("anyone", methods="GET POST")
@@ -133,8 +131,7 @@ def reset(request: HttpRequest, user: str, token: str) -> HttpResponse:
     form = ResetForm(request.POST or None, user=found)
     if form.is_valid():
         services.reset_password(found, form.cleaned_data["password"])
-        messages.success(request, _("The new password is set. You can log in with it now."))
-        return redirect("accounts:login")
+        return redirect_saying(request, _("The new password is set. You can log in with it now."), "accounts:login")
     return render(request, "accounts/reset.html", {"form": form})
 
 
@@ -169,8 +166,7 @@ def profile(request: UserRequest) -> HttpResponse:
         given = form.cleaned_data
         names = ("display_name", "email", "language", "time_zone")
         services.change_profile(request.user, **{name: given[name] for name in names})
-        messages.success(request, _("Saved."))
-        return redirect("accounts:settings")
+        return redirect_saying(request, _("Saved."), "accounts:settings")
     has_second_factor = authentication.has_second_factor(request.user)
     return render(request, "accounts/settings.html", {"form": form, "has_second_factor": has_second_factor})
 
@@ -179,8 +175,7 @@ def profile(request: UserRequest) -> HttpResponse:
 def ask_for_verification(request: UserRequest) -> HttpResponse:
     """Send the link that shows the address to be the user's."""
     services.ask_for_verification(request, request.user)
-    messages.success(request, _("A letter is on its way."))
-    return redirect("accounts:settings")
+    return redirect_saying(request, _("A letter is on its way."), "accounts:settings")
 
 
 @access("user", methods="GET POST")
@@ -253,8 +248,7 @@ def switch_off_second_factor(request: UserRequest) -> HttpResponse:
     if form.is_valid():
         authentication.remove_second_factor(request.user)
         services.end_other_sessions(request, request.user)
-        messages.success(request, _("Two-factor login is off."))
-        return redirect("accounts:settings")
+        return redirect_saying(request, _("Two-factor login is off."), "accounts:settings")
     return render(request, "accounts/second_factor_off.html", {"form": form})
 
 
@@ -265,8 +259,7 @@ def delete(request: UserRequest) -> HttpResponse:
     if form.is_valid():
         delete_account(request.user)
         logout(request)
-        messages.success(request, _("The account is deleted."))
-        return redirect("pages:home")
+        return redirect_saying(request, _("The account is deleted."), "pages:home")
     return render(request, "accounts/delete.html", {"form": form})
 
 
@@ -296,11 +289,9 @@ def change_person(request: UserRequest, username: str) -> HttpResponse:
         raise Http404
     if request.POST.get("do") == "send_confirmation":
         services.ask_for_verification(request, user)
-        messages.success(request, _("A letter is on its way."))
-        return redirect("accounts:people")
+        return redirect_saying(request, _("A letter is on its way."), "accounts:people")
     services.change_rights(request.user, user, request.POST.get("do", ""))
-    messages.success(request, _("Saved."))
-    return redirect("accounts:people")
+    return redirect_saying(request, _("Saved."), "accounts:people")
 
 
 app_name = "accounts"

@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
-from tokumei.platform.access import UserRequest, access
+from tokumei.core.text import Json
+from tokumei.platform.access import UserRequest, access, redirect_saying
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import ContestDraft
 from tokumei.platform.contests.services import drafts
@@ -52,7 +53,7 @@ TITLES = {
 }
 
 
-def find_draft(request: UserRequest, level: str, draft: str, **_: Any) -> dict[str, Any]:
+def find_draft(request: UserRequest, level: str, draft: str, **_: object) -> dict[str, object]:
     """Find a draft that somebody makes; of any other they learn nothing."""
     try:
         return {"draft": drafts.find_draft(request.user, draft)}
@@ -214,8 +215,7 @@ def _says(job: Any) -> str:
 def delete(request: UserRequest, draft: ContestDraft) -> HttpResponse:
     """Delete a draft."""
     drafts.delete_draft(draft, request.user)
-    messages.success(request, _("The draft is deleted."))
-    return redirect("contests:new")
+    return redirect_saying(request, _("The draft is deleted."), "contests:new")
 
 
 def _page(
@@ -225,7 +225,7 @@ def _page(
     plan = plan_of(draft)
     form = form if form is not None else plan.forms.get(step)
     job = drafts.busy_job(draft)
-    shown: dict[str, Any] = {
+    shown: Json = {
         "draft": draft,
         "step": step,
         "title": TITLES[step],
@@ -256,7 +256,7 @@ def _page(
     return render(request, f"contests/draft_{step}.html", shown, status=400 if is_refused else 200)
 
 
-def _rules(plan: Plan) -> dict[str, Any]:
+def _rules(plan: Plan) -> Json:
     """Return the rules as teams will see them, and the outcome of the trial run."""
     contest = plan.contest
     if contest is None:
@@ -273,12 +273,12 @@ def _rules(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _groups(told: dict[str, Any]) -> list[Any]:
+def _groups(told: Json) -> list[Any]:
     """Group faults of the data by kind, in the reader's language."""
     return fault_groups(told["groups"], None) if told.get("groups") else []
 
 
-def _steps(plan: Plan, here: str) -> list[dict[str, Any]]:
+def _steps(plan: Plan, here: str) -> list[dict[str, object]]:
     """Return the steps of the wizard and whether each is answered well."""
     ready = {step: plan.is_valid(step) for step in (WHAT, RULES, DETAILS)} | {DATA: plan.is_data_ready, PEOPLE: True}
     trial = drafts.found_of(plan.draft, TRIAL, plan.trial_of) or {}

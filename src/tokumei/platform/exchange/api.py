@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import FileResponse
 from django.utils.translation import gettext as _
 from ninja import Status
 
 from tokumei.core.errors import InputError, NotFound
+from tokumei.core.text import Json
 from tokumei.data.files.keys import fingerprint
 from tokumei.exchange.transport import LARGEST_REQUEST
 from tokumei.platform.api.bearer import READ, SUBMIT, ApiRequest
@@ -38,7 +37,7 @@ from tokumei.platform.teams.services import teams_of
 TAGS, PROVIDERS = ["exchange"], ["exchange: providers"]
 
 
-def _files(description: str) -> dict[str, Any]:
+def _files(description: str) -> Json:
     schema = {"type": "object", "additionalProperties": {"type": "string", "format": "binary"}}
     body = {"required": True, "description": description, "content": {"multipart/form-data": {"schema": schema}}}
     return {"requestBody": body}
@@ -95,13 +94,7 @@ def level_request(request: ApiRequest, key: Key) -> RequestOut:
     return _request(requesting.find_request(request.auth.user, key))
 
 
-@router.get(
-    "/exchange/requests/{key}/release",
-    auth=READ,
-    tags=TAGS,
-    response={200: None},
-    openapi_extra=SENDS_A_FILE,
-)
+@router.get("/exchange/requests/{key}/release", auth=READ, tags=TAGS, response={200: None}, openapi_extra=SENDS_A_FILE)
 def level_release(request: ApiRequest, key: Key) -> FileResponse:
     """Send the release of one of the user's own requests."""
     path = requesting.fetch_release(requesting.find_request(request.auth.user, key))

@@ -24,6 +24,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
+from tokumei.core.text import Json
 from tokumei.platform.jobs.models import Job, Outcome
 from tokumei.platform.jobs.process import (
     MEMORY_BYTES,
@@ -83,8 +84,8 @@ class Work:
 
     function: str
     queue: str
-    ask: Callable[[Job], dict[str, Any]]
-    write_result: Callable[[Job, dict[str, Any]], None]
+    ask: Callable[[Job], dict[str, object]]
+    write_result: Callable[[Job, dict[str, object]], None]
     write_faults: Callable[[Job, ChildAnswer], None]
     write_failure: Callable[[Job, str], None]
     begin: Callable[[Job], None] = _nothing
@@ -108,7 +109,7 @@ def register(kind: str, work: Work) -> None:
         raise TypeError(f"two kinds of work are called {kind}")
 
 
-def begin(kind: str, subject: object, **payload: Any) -> Job:
+def begin(kind: str, subject: object, **payload: object) -> Job:
     """Have work done once the surrounding transaction is over; what was begun before is given as it stands."""
     found, _ = Job.objects.get_or_create(
         kind=kind, subject=str(subject), defaults={"queue": WORK[kind].queue, "payload": payload}
@@ -253,5 +254,5 @@ def _finish(own: Any, job: int, write: Write, outcome: Outcome, failure: str) ->
     return True
 
 
-def _free() -> dict[str, Any]:
+def _free() -> Json:
     return {"is_running": False, "progress": {}}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, cast, get_args
+from typing import IO, cast, get_args
 
 from django.conf import settings
 from django.contrib import messages
@@ -15,6 +14,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Json, JsonView
 from tokumei.methods.apply import Unseen
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.files.incoming import uploads_of
@@ -53,13 +53,13 @@ def see(request: UserRequest, piece: Piece) -> HttpResponse:
     return render(request, "workbench/see.html", shown)
 
 
-def _numbers(result: Mapping[str, Any], piece: Piece) -> dict[str, Any]:
+def _numbers(result: JsonView, piece: Piece) -> Json:
     use = [
         {"name": title_of(name), "says": says(name), "value": f"{score['value']:.3g}"}
         for name, score in result.get("use", {}).get("scores", {}).items()
         if score.get("value") is not None
     ]
-    shown: dict[str, Any] = {
+    shown: Json = {
         "tried": attack_lines(result.get("attacks", [])),
         "use": use,
         "suppressed": f"{result.get('suppressed') or 0:.1%}",
@@ -71,7 +71,7 @@ def _numbers(result: Mapping[str, Any], piece: Piece) -> dict[str, Any]:
     return shown | (_of_table(result) if piece.kind == "table" else {})
 
 
-def _beside(released: Mapping[str, Any]) -> dict[str, Any]:
+def _beside(released: JsonView) -> Json:
     """Draw what a history's columns hold before and after, and list the correlations of a table's."""
     drawn = []
     for name, listed in released.get("columns", {}).items():
@@ -85,7 +85,7 @@ def _beside(released: Mapping[str, Any]) -> dict[str, Any]:
     return {"history_pictures": drawn, "correlations": pairs}
 
 
-def _of_table(result: Mapping[str, Any]) -> dict[str, Any]:
+def _of_table(result: JsonView) -> Json:
     profile = result["profile"]
     pictures = []
     for name, column in list(profile["columns"].items())[:COLUMNS_SHOWN]:

@@ -22,6 +22,7 @@ from tokumei.contest.edition import FileRole, files_in
 from tokumei.contest.folder import Contest as ContestFolder
 from tokumei.contest.folder import open_contest
 from tokumei.core.errors import NotAllowed, NotFound
+from tokumei.core.text import Json
 from tokumei.data.files.disk import read_bytes
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Kind, Participation, Phase, State, Submission
@@ -49,9 +50,9 @@ class Shown:
     """
 
     submission: Submission
-    score: dict[str, Any] | None
+    score: Json | None
     is_score_hidden: bool
-    progress: dict[str, Any]
+    progress: Json
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def show(submission: Submission, viewer: User, *, in_a_list: bool = False) -> Sh
     return Shown(submission, score, submission.state == State.SCORED and score is None, progress)
 
 
-def _shown_score(submission: Submission, score: dict[str, Any], viewer: User) -> dict[str, object] | None:
+def _shown_score(submission: Submission, score: Json, viewer: User) -> dict[str, object] | None:
     contest = submission.contest
     if contest.shows_results or is_organizer(contest, viewer):
         return score
@@ -260,7 +261,7 @@ def _ask_kit(job: Job) -> dict[str, object]:
     return {"folder": str(contest.folder), "out": str(_packed_kit(contest))}
 
 
-def _write_kit(job: Job, _result: dict[str, Any]) -> None:
+def _write_kit(job: Job, _result: dict[str, object]) -> None:
     """Leave it at the file, which is there by now, for every machine."""
     share(_packed_kit(Contest.objects.get(pk=int(job.subject))).parent)
 
@@ -302,12 +303,12 @@ def _packed(contest: Contest) -> Path:
     return local(Path(settings.MEDIA_ROOT) / "exports" / contest.folder_key) / "whole.zip"
 
 
-def _ask(job: Job) -> dict[str, Any]:
+def _ask(job: Job) -> Json:
     contest = Contest.objects.get(pk=int(job.subject))
     return {"folder": str(contest.folder), "slug": contest.slug, "out": str(_packed(contest))}
 
 
-def _write_packed(job: Job, _result: dict[str, Any]) -> None:
+def _write_packed(job: Job, _result: dict[str, object]) -> None:
     """Leave it at the file, which is there by now, for every machine."""
     share(_packed(Contest.objects.get(pk=int(job.subject))).parent)
 
