@@ -17,7 +17,8 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.attacks.history.attribution import Attributed, attribute_release
+from tokumei.attacks.attribution.judging import Attributed
+from tokumei.attacks.history.attribution import attribute_release
 from tokumei.attacks.judge import Verdict, judge, truth_of
 from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.core.errors import CannotAnonymize, InputError

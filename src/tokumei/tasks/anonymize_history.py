@@ -145,7 +145,7 @@ def _check_carried_tells_no_buyer(history: History, release: Release, carried: p
     if release.rows is None:
         return
     # Costly to load, and seldom needed.
-    from tokumei.attacks.history.attribution import told_by_value
+    from tokumei.attacks.attribution.judging import told_by_value
 
     rows = pl.DataFrame(
         {"owner": history.frame["customer"].gather(release.rows), "pseudonym": release.frame["customer"]}

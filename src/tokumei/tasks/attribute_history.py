@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from tokumei.attacks.attribution.judging import keeps_places
 from tokumei.attacks.history.attackers import HistoryThreat, threat_of
-from tokumei.attacks.history.attribution import attribute_release, keeps_places
+from tokumei.attacks.history.attribution import attribute_release
 from tokumei.attacks.judge import published
 from tokumei.attacks.registry import HISTORY_ATTACKS, HistoryAttack
 from tokumei.core.errors import InputError

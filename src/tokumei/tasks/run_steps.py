@@ -19,7 +19,8 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.attacks.history.attribution import ALL_KNOWN, attribute_release
+from tokumei.attacks.attribution.judging import ALL_KNOWN
+from tokumei.attacks.history.attribution import attribute_release
 from tokumei.attacks.registry import ALL, DISCLOSURE_ATTACKS
 from tokumei.attacks.threat_model import KnownMethod
 from tokumei.core.errors import CannotAnonymize, InputError

@@ -13,7 +13,9 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from tokumei.attacks.history.attribution import VALUES, attribute_release, keeps_places
+from tokumei.attacks.attribution.judging import keeps_places
+from tokumei.attacks.attribution.sides import VALUES
+from tokumei.attacks.history.attribution import attribute_release
 from tokumei.attacks.registry import HISTORY_ATTACKS, HistoryAttack
 from tokumei.contest.checks import RowFaults
 from tokumei.contest.custom.kinds import ATTRIBUTION, ROW
