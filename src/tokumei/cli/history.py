@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tokumei.cli.options import EngineOption, ForceOption, ItemHierarchyOption, part_options, reads_histories
+from tokumei.cli.options import EngineOption, ForceOption, ItemHierarchyOption, item_file, part_options, reads_histories
 from tokumei.cli.output import show, showing_progress
 from tokumei.cli.parameters import Argument, Names, Option
 from tokumei.core.errors import InputError
@@ -63,6 +63,15 @@ def anonymize_history(
     carry_anyway: Annotated[
         bool, Option("--carry-anyway", help="Carry columns even if they single customers out.")
     ] = False,
+    budget: Annotated[
+        Path | None,
+        Option(
+            "--budget", metavar="FILE", help="What all releases of these people may spend of ε and δ, and have spent."
+        ),
+    ] = None,
+    anyway: Annotated[
+        bool, Option("--anyway", help="Release drawn purchases that attacks find customers by all the same.")
+    ] = False,
     engine: EngineOption = "local",
     dry_run: Annotated[
         bool,
@@ -101,6 +110,7 @@ def anonymize_history(
         options = [text for text in options or [] if text not in given]
         items = Path(given[-1].partition("=")[2]) if given else None
     typed = part_options(options, anonymize)
+    typed |= ({} if budget is None else {"budget": str(budget)}) | ({"anyway": "true"} if anyway else {})
     if dry_run and engine == "local":
         _predict(file, method, typed, outputs, seed, reading, force=force)
         return
@@ -108,7 +118,7 @@ def anonymize_history(
     if dry_run:
         _plan(file, steps, outputs, engine, reading, force=force)
         return
-    with showing_progress(), guarded(outputs, inputs=[file, pipeline, items], force=force) as drafts:
+    with showing_progress(), guarded(outputs, inputs=[file, pipeline, items, budget], force=force) as drafts:
         is_generalized = generalizes(steps)
         # An engine writes values as tables alone.
         read_as = TABLE if engine != "local" and not is_generalized else form_of(file, reading)
@@ -222,17 +232,6 @@ def measure_history(
         how: dict[str, Any] = {"master": people, "reading": reading, "engine": engine}
         done = measure(original, release, measures, options=given, draws=draws, seed=seed, **how)
     show(done)
-
-
-def item_file(texts: list[str] | None) -> Path | None:
-    """Read the file of the item hierarchy, as in item=categories.csv."""
-    from tokumei.cli.request import columns_of
-
-    found: dict[str, Path] = columns_of(texts)
-    for column in found:
-        if column != "item":
-            raise InputError.of("item=FILE, the one column that has categories", option="--hierarchy", value=column)
-    return found.get("item")
 
 
 def read_master(path: Path, reading: Reading) -> DataFrame:

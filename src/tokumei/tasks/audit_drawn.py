@@ -82,34 +82,30 @@ def _findings(
     table: Table, drawn: pl.DataFrame, held_out: pl.Series, bound: float
 ) -> tuple[list[Finding], dict[str, str]]:
     from tokumei.attacks.registry import DISCLOSURE_ATTACKS, attack_title
-    from tokumei.tasks.attack_table import attack_table
+    from tokumei.tasks.attack_table import try_each, what_is_missing
+    from tokumei.tasks.table_threat_model import threat_model_of
 
     is_fitted = np.ones(table.n_rows, np.bool_)
     is_fitted[held_out.to_numpy()] = False
-    fitted, outside = table.frame.filter(pl.Series(is_fitted)), table.frame[held_out]
     known = [name for name in drawn.columns if name in table.frame.columns]
     secret = [name for name in table.sensitive if name in known]
+    fitted = Table(table.frame.filter(pl.Series(is_fitted)), known, name=table.name)
+    people = fitted if table.unit is None else fitted.of_unit(table.unit)
+    # One model for all attacks, so that what columns say is learned once.
+    everything = threat_model_of(people, drawn, control=table.frame[held_out], may_be_made_up=True, seed=SEED)
     findings: list[Finding] = []
     left_out: dict[str, str] = {}
 
     def attack(name: str, sensitive: str | None = None) -> None:
         options = {"descriptions": FEW_DESCRIPTIONS} if name == "singling-out" and drawn.height > MANY_ROWS else {}
-        others = [one for one in known if one != sensitive]
-        people = Table(fitted, others, [] if sensitive is None else [sensitive], name=table.name)
-        result = attack_table(
-            people if table.unit is None else people.of_unit(table.unit),
-            drawn,
-            [DISCLOSURE_ATTACKS.make(name, **options)],
-            control=outside,
-            made_up=True,
-            optional=True,
-            seed=SEED,
-        )
-        title = attack_title(name, sensitive)
-        for why in result.left_out.values():
-            left_out[title] = str(why)
-        for scores in result.scores.values():
-            found = _of_scores(name, sensitive, scores, bound)
+        threat_model = everything if sensitive is None else everything.learning(sensitive)
+        part, title = DISCLOSURE_ATTACKS.make(name, **options), attack_title(name, sensitive)
+        lack = what_is_missing(threat_model, part)
+        if lack is not None:
+            left_out[title] = str(lack)
+            return
+        for tried in try_each({name: part}, threat_model, SEED):
+            found = _of_scores(name, sensitive, tried.scores, bound)
             findings.extend(found)
             if not found:
                 left_out[title] = "there was nothing to find"
