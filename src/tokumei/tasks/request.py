@@ -402,6 +402,7 @@ class TableMethodOptions(TypedDict, total=False):
     bottom: float
     bound: float
     budget: float | str | None
+    by: str
     columns: Sequence[str]
     constraints: Sequence[str]
     cuts: Literal["checked", "safe"]
@@ -438,6 +439,7 @@ class TableMethodOptions(TypedDict, total=False):
     scale: float | None
     seconds: float
     sequence: Sequence[str]
+    shadow_runs: int
     share: float
     table: str
     top: float
