@@ -24,8 +24,8 @@ from tokumei.reports.evidence_pages import add_attacks, add_use, new_document
 from tokumei.reports.japanese import OF_DOSSIERS, Words
 from tokumei.reports.needs import absent_in_words
 from tokumei.tasks.measure_history import HistoryUse
-from tokumei.tasks.run_job import verify_dossier
 from tokumei.tasks.run_steps import use_found
+from tokumei.tasks.verification import verify_dossier
 
 PEOPLE = "sex,age,illness\n" + "".join(
     f"{'fm'[n % 2]},{30 + n % 4},{('flu', 'cold', 'gout')[n % 3]}\n" for n in range(24)

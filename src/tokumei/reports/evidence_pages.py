@@ -385,4 +385,11 @@ def add_hashes(document: Document, listed: Mapping[str, Mapping[str, str]], doss
 def all_hashes(dossier: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
     """Return the hashes of what went in, what is handed over and what is kept apart."""
     source = {dossier["input"]["file"]: dossier["input"]["sha256"]}
-    return {"input": source, "handed over": dossier["files"], "kept apart": dossier["kept_apart"]}
+    before = dossier.get("earlier")
+    earlier = {} if before is None else {before["file"]: before["sha256"]}
+    return {
+        "input": source,
+        "the release before": earlier,
+        "handed over": dossier["files"],
+        "kept apart": dossier["kept_apart"],
+    }
