@@ -1,4 +1,4 @@
-"""Checking and scoring a release of the editions of 2025 and 2026 at their full size, each as a whole process."""
+"""Checking and scoring a release of the editions of 2023, 2025 and 2026 at their full size, each as a whole process."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from pathlib import Path
 
 from benchmarks.measure import Figure, run_command
 from tokumei.contest.edition import Edition, files_in
+from tokumei.contest.editions.pwscup2023.edition import Pwscup2023
 from tokumei.contest.editions.pwscup2025.edition import Pwscup2025
 from tokumei.contest.editions.pwscup2026.edition import Pwscup2026
 
-LIMITS = {"pwscup2025": 5.0, "pwscup2026": 20.0}
+LIMITS = {"pwscup2023": 1.0, "pwscup2025": 5.0, "pwscup2026": 20.0}
 
 
 def run() -> list[Figure]:
-    editions: dict[str, Edition] = {"pwscup2025": Pwscup2025(), "pwscup2026": Pwscup2026()}
+    editions: dict[str, Edition] = {"pwscup2023": Pwscup2023(), "pwscup2025": Pwscup2025(), "pwscup2026": Pwscup2026()}
     figures = []
     for name, edition in editions.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -30,7 +31,7 @@ def _figure(name: str, edition: Edition, folder: Path) -> Figure:
     edition.draw_own(data, folder, seed=2)
     edition.draw_knowledge(data, folder, seed=3)
     data |= files_in(folder, terms.own_files)
-    edition.anonymize("crossover", data, folder, seed=1)
+    edition.anonymize(edition.anonymizers()[-1], data, folder, seed=1)
     command = [sys.executable, "-m", "tokumei", "score", "--edition", name, "--json"]
     for role in (*terms.data_files, *terms.own_files):
         command += ["--data", f"{role.name}={data[role.name]}"]

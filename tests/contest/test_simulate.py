@@ -5,21 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.contest.small_editions import SMALL
 
 from tokumei.contest.edition import EDITIONS, Edition
 from tokumei.contest.phases import ranking
 from tokumei.contest.replay import replay, simulate, team_names
 from tokumei.core.errors import InputError
-
-# Seasons of seconds: few people, one level of knowledge.
-SMALL = {
-    "pwscup2015": {"n_rows": "60"},
-    "pwscup2016": {"n_customers": "12"},
-    "pwscup2017": {"n_customers": "12", "known": "50"},
-    "pwscup2018": {"n_customers": "12"},
-    "pwscup2025": {"n_rows": "100", "n_people": "400"},
-    "pwscup2026": {"n_rows": "60", "n_rare": "6", "n_people": "200", "n_background": "100", "n_challenge": "30"},
-}
 
 
 def test_more_teams_than_anonymizers_play_again(tiny: Edition) -> None:

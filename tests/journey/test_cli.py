@@ -274,6 +274,7 @@ def test_compare_by_ncp_runs_methods_that_regroup_rows_too(people: Path, hierarc
         ([], "at least one requirement"),
         (["--k", "2", "--suppress", "2"], "a share of rows"),
         (["--l-diversity", "town"], "COLUMN=NUMBER"),
+        (["--l-diversity", "2"], "--sensitive illness"),
         (["--k", "2", "--weights", "sexe=2"], "as weights: 'sex'"),
         (["--k-map", "2"], "a population, which k-map"),
         (["--preset", "cheo"], "cheo-public-release"),
@@ -289,6 +290,17 @@ def test_anonymize_table_with_bad_options_says_which(
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not out.exists()
+
+
+def test_sensitive_columns_are_released_and_take_a_number_that_names_none(people: Path, hierarchies: Path) -> None:
+    one, other = people.parent / "one.csv", people.parent / "other.csv"
+    shared = ("anonymize", "table", people, "--qi", "sex,age", "--hierarchies", hierarchies, "--seed", 3)
+    made = tokumei_json(*shared, "--sensitive", "town", "--l-diversity", "2", "--out", one)
+    named = tokumei_json(*shared, "--l-diversity", "town=2", "--out", other)
+    assert made["promises"] == named["promises"]
+    assert one.read_bytes() == other.read_bytes()
+    tokumei_json(*shared, "--sensitive", "town", "--k", 2, "--out", one, "--force")
+    assert "town" in one.read_text().splitlines()[0]
 
 
 @pytest.fixture(scope="module")

@@ -8,17 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.contest.small_editions import SMALL
 
 from tokumei.cli.main import main
 from tokumei.contest.edition import EDITIONS
 
-# Contests of seconds: few people, one level of knowledge.
-SMALL = {
-    "pwscup2015": ["n_rows=60"],
-    "pwscup2016": ["n_customers=12"],
-    "pwscup2017": ["n_customers=12", "known=50"],
-    "pwscup2018": ["n_customers=12"],
-}
 OWN = ["own-table", "own-history"]
 TEAMS = ("alpha", "beta")
 
@@ -52,7 +46,7 @@ def chosen(tokumei: CommandLine, name: str, folder: Path) -> list[object]:
         if not path.exists():
             tokumei.run("contest", "new", path, "--kind", name.removeprefix("own-"))
         return ["--contest", path]
-    return ["--edition", name, *(word for option in SMALL.get(name, []) for word in ("--set", option))]
+    return ["--edition", name, *(word for option in SMALL[name].items() for word in ("--set", "=".join(option)))]
 
 
 def play(tokumei: CommandLine, name: str, folder: Path, cup: Path) -> list[dict[str, Any]]:

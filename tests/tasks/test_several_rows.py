@@ -9,6 +9,8 @@ import polars as pl
 import tokumei as tk
 from tokumei.data.files.reading import Reading
 from tokumei.tasks.job_writing import table_template
+from tokumei.tasks.request import ReleaseRequest
+from tokumei.tasks.write_table import anonymize_to_files
 
 
 def test_people_with_several_rows_are_told_of_since_classes_count_rows(tmp_path: Path) -> None:
@@ -48,3 +50,24 @@ def test_sensitive_values_of_one_person_are_not_prepared_for_release_as_they_are
     assert (found.columns["income"].suggestion.role, found.columns["income"].n_alone) == ("sensitive", 40)
     text = table_template(found, tmp_path / "visits.csv", Reading(), beside=tmp_path)
     assert '"income" = "quasi-identifier"  # sensitive, but 40 of its values are one person\'s alone' in text
+
+
+def test_release_whose_k_is_of_rows_says_that_people_have_several(tmp_path: Path) -> None:
+    tests = pl.DataFrame(
+        {
+            # Five of six people have one row, so that the header alone shows whose the rows are.
+            "subject_id": [n - n % 6 // 5 for n in range(240)],
+            "pan_day": [n * 7 % 40 for n in range(240)],
+            "age": [20 + (n - n % 6 // 5) % 4 for n in range(240)],
+        }
+    )
+    tests.write_csv(tmp_path / "tests.csv")
+    assert tk.inspect(tests).columns["pan_day"].suggestion.role != "person"
+    made = tk.anonymize(tests, ["age"], k=5)
+    assert made.several_rows is not None
+    assert made.several_rows.startswith("subject_id has 200 different values in 240 rows")
+    assert made.to_dict()["several_rows"] == made.several_rows
+    request = ReleaseRequest(k=5)
+    written = anonymize_to_files(str(tmp_path / "tests.csv"), ["age"], {"out": tmp_path / "out.csv"}, request)
+    assert written.several_rows == made.several_rows
+    assert tk.anonymize(tests, ["age"], k=5, person="subject_id").several_rows is None

@@ -17,7 +17,17 @@ from tokumei.cli.options import (
 )
 from tokumei.cli.output import JsonFlag, show, showing_progress
 from tokumei.cli.parameters import Argument, Option
-from tokumei.cli.request import ArxOption, HierarchyOption, QiOption, asks, columns_of, hierarchies_of, read_table
+from tokumei.cli.request import (
+    ArxOption,
+    HierarchyOption,
+    QiOption,
+    SensitiveColumnsOption,
+    asks,
+    columns_of,
+    hierarchies_of,
+    read_table,
+    with_sensitive,
+)
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.tasks.request import ReleaseRequest
@@ -47,6 +57,7 @@ def table(
             "--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know; those of --from-arx if not."
         ),
     ] = None,
+    sensitive: SensitiveColumnsOption = None,
     from_arx: ArxOption = None,
     hierarchies: HierarchiesOption = None,
     hierarchy: HierarchyOption = None,
@@ -105,7 +116,8 @@ def table(
         check_outputs({**outputs, "--set table": Path(typed["table"])}, inputs=read, force=True)
         read.append(typed["table"])
     made = TABLE_ANONYMIZERS.make_from_text(method, typed)
-    asked = replace(request, method=made, seed=seed, hierarchies=hierarchies_of(hierarchies, hierarchy))
+    asked = with_sensitive(request, sensitive)
+    asked = replace(asked, method=made, seed=seed, hierarchies=hierarchies_of(hierarchies, hierarchy))
     known = names(qi, "--qi") if qi else []
     if from_arx is not None:
         project = read_arx_project(from_arx)
@@ -198,6 +210,7 @@ ROWS_ALONE = ("keep", "keep_anyway", "keep_order", "reproducible")
 def compare(
     file: SourceArgument,
     qi: QiOption,
+    sensitive: SensitiveColumnsOption = None,
     hierarchies: HierarchiesOption = None,
     hierarchy: HierarchyOption = None,
     request: ReleaseRequest = NOTHING,
@@ -223,7 +236,7 @@ def compare(
     from tokumei.tasks.compare_table import compare_source
     from tokumei.tasks.goal import known_on_engine
 
-    asked = replace(request, hierarchies=hierarchies_of(hierarchies, hierarchy))
+    asked = replace(with_sensitive(request, sensitive), hierarchies=hierarchies_of(hierarchies, hierarchy))
     read = [file, hierarchies, *columns_of(hierarchy).values(), request.prices, request.population]
     with showing_progress(), guarded({"--out": out}, inputs=read, pages=["--out"], force=force) as drafts:
         known = known_on_engine(

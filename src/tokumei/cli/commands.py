@@ -98,6 +98,7 @@ OF_CONTESTS: Commands = {
             "make-guess": "season:make_guess",
             "replay": "season:replay",
             "simulate": "season:simulate",
+            "export": "codabench:export",
         },
     ),
 }

@@ -17,6 +17,7 @@ from tokumei.data.files.reading import AS_IT_IS, Reading
 if TYPE_CHECKING:
     from tokumei.contest.edition import Edition, Standing
     from tokumei.contest.folder import Contest
+    from tokumei.contest.season import AttackPlace
 
 
 ContestArgument = Annotated[Path, Argument(metavar="CONTEST", help="The folder of the contest.")]
@@ -277,19 +278,26 @@ def rank(
 
     Example: tokumei contest rank cup --close
     """
-    from tokumei.contest.pages import attacker_table
     from tokumei.contest.phases import close, ranking
     from tokumei.contest.season import rank_attackers
 
     contest = _open(folder)
     standings = close(contest) if is_closing else ranking(contest)
     season = contest.season()
-    attackers = rank_attackers(season.entries())
+    show(board_answer(contest, season.phase, standings, rank_attackers(season.entries())), json=json)
+
+
+def board_answer(
+    contest: Contest, phase: str, standings: Sequence[Standing], attackers: Sequence[AttackPlace]
+) -> Answer:
+    """Return a ranking with the board of attackers, if there are any."""
+    from tokumei.contest.pages import attacker_table
+
     board = {"ranking": [one.as_dict() for one in standings], "attackers": [one.as_dict() for one in attackers]}
     tables = ranking_sections(standings, contest.terms.title)
     if attackers:
-        tables.append(Rows(*attacker_table(season.entries()), "Attackers"))
-    show(Answer({"phase": season.phase, **board}, tables), json=json)
+        tables.append(Rows(*attacker_table(attackers), "Attackers"))
+    return Answer({"phase": phase, **board}, tables)
 
 
 def chosen_edition(edition: str | None, own: Path | None, options: list[str] | None) -> Edition:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +17,7 @@ from tokumei.cli.options import names, pairs
 from tokumei.cli.parameters import OPTIONS_PANEL, Option
 from tokumei.core.errors import InputError
 from tokumei.data.files.reading import Reading
-from tokumei.tasks.request import Kind, Requirements, request_fields, role_fields
+from tokumei.tasks.request import Kind, ReleaseRequest, Requirements, request_fields, role_fields
 
 if TYPE_CHECKING:
     from tokumei.data.table import Table
@@ -53,6 +55,14 @@ ArxOption = Annotated[
         "from it where they are not given. A release of as many rows has their order.",
     ),
 ]
+SensitiveColumnsOption = Annotated[
+    str | None,
+    Option(
+        "--sensitive",
+        metavar="A,B,…",
+        help="The columns others want to learn; they are released, too. A number such as --l-diversity 2 is for each.",
+    ),
+]
 PersonOption = Annotated[
     str | None,
     Option("--person", metavar="COLUMN", help="The column that tells whose a row is, where people have several."),
@@ -88,6 +98,14 @@ def asks(kind: type[Requirements], *without: str, panel: str = OPTIONS_PANEL) ->
         return run
 
     return decorated
+
+
+def with_sensitive(request: ReleaseRequest, sensitive: str | None) -> ReleaseRequest:
+    """Return a request whose sensitive columns have every number that names none, and are released."""
+    listed = names(sensitive, "--sensitive") if sensitive else []
+    made = request.of_columns(listed)
+    there = {*made.sensitive_columns(), *made.keep}
+    return replace(made, keep=[*made.keep, *(name for name in listed if name not in there)])
 
 
 def hierarchies_of(folder: Path | None, alone: list[str] | None) -> Any:
@@ -166,9 +184,14 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _levels(texts: list[str], option: str) -> dict[str, list[str]]:
-    """Read options of the form COLUMN=NUMBER or COLUMN=NUMBER:KIND; a column may have several."""
+def _levels(texts: list[str], option: str) -> dict[str, list[str]] | str:
+    """Read options of the form COLUMN=NUMBER or COLUMN=NUMBER:KIND; a column may have several.
+
+    A number alone is for every sensitive column.
+    """
     found: dict[str, list[str]] = {}
+    if len(texts) == 1 and re.match(r"[.0-9]+(:|$)", texts[0]):
+        return texts[0]
     for text in texts:
         column, mark, rest = text.rpartition("=")
         column = column.strip().strip('"')

@@ -7,9 +7,10 @@ also the real knowledge and the published releases. It is made from the public f
 
 from __future__ import annotations
 
+import io
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -162,14 +163,22 @@ def _write_kit(
         sample = {f"sample/{path.relative_to(folder).as_posix()}": path for path in files_below(Path(folder))}
         entries = {name: text.encode() for name, text in texts.items()}
         entries |= {name: path.read_bytes() for name, path in (files | sample).items()}
-        with atomic_path(out) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as kit:
-            for name in sorted(entries):
-                info = zipfile.ZipInfo(name, FIRST_DAY)
-                info.compress_type = zipfile.ZIP_DEFLATED
-                info.create_system = 3
-                info.external_attr = 0o644 << 16
-                kit.writestr(info, entries[name])
+        with atomic_path(out) as draft:
+            draft.write_bytes(packed(entries))
     return sorted(entries)
+
+
+def packed(entries: Mapping[str, bytes]) -> bytes:
+    """Pack files by their names into a zip file that has the same bytes wherever it is made."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(entries):
+            info = zipfile.ZipInfo(name, FIRST_DAY)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.create_system = 3
+            info.external_attr = 0o644 << 16
+            archive.writestr(info, entries[name])
+    return buffer.getvalue()
 
 
 def _play_sample(edition: Edition, data: dict[str, Path], folder: Path) -> None:

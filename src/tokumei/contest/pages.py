@@ -24,7 +24,7 @@ from tokumei.contest.edition import (
     Standing,
     TeamEntry,
 )
-from tokumei.contest.season import attacks_found, rank_attackers, safety_lost
+from tokumei.contest.season import AttackPlace, attacks_found, rank_attackers, safety_lost
 from tokumei.reports.figures import attack_figure, standings_figure
 from tokumei.reports.page import Page
 
@@ -215,7 +215,9 @@ def results_page(
         page.figure(attack_matrix_svg(entries, standings, rule), said)
         page.table(*_attack_table(entries), "The best attack on each release, by what is known.")
         page.heading("Attackers")
-        page.table(*attacker_table(entries), "Mean over the releases of others of the best success on each.")
+        page.table(
+            *attacker_table(rank_attackers(entries)), "Mean over the releases of others of the best success on each."
+        )
     return page
 
 
@@ -232,9 +234,9 @@ def ranking_table(standings: Sequence[Standing]) -> tuple[list[str], list[list[A
     return ["place", "team", "value", "utility", "safety", *names], rows
 
 
-def attacker_table(entries: Sequence[TeamEntry]) -> tuple[list[str], list[list[object]]]:
+def attacker_table(lines: Sequence[AttackPlace]) -> tuple[list[str], list[list[object]]]:
     """Return the columns and rows of the board of attackers."""
-    rows = [[line.place, line.team, line.found, line.n_attacked] for line in rank_attackers(entries)]
+    rows: list[list[object]] = [[line.place, line.team, line.found, line.n_attacked] for line in lines]
     return ["place", "attacker", "found", "releases attacked"], rows
 
 

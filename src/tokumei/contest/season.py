@@ -87,9 +87,12 @@ def standings_of(entries: Sequence[TeamEntry], rank: Rank) -> list[Standing]:
     return rank(entries) if entries else []
 
 
-def place_teams(lines: Sequence[Standing]) -> list[Standing]:
-    """Order the lines by value and then by team; those without a value come last and share the last place."""
-    keys = {line.team: _key(line) for line in lines}
+def place_teams(lines: Sequence[Standing], tie: Callable[[Standing], float] = lambda _line: 0.0) -> list[Standing]:
+    """Order the lines by value and then by team; those without a value come last and share the last place.
+
+    tie: what tells lines of one value apart, the lowest first; else they share a place.
+    """
+    keys = {line.team: (*_key(line), round(tie(line), DIGITS)) for line in lines}
     ordered = sorted(lines, key=lambda line: (keys[line.team], line.team))
     in_order = sorted(keys.values())
     # As in sport: after two teams in the first place comes the third.

@@ -404,6 +404,7 @@ FEW_PHRASES, FEW_ANSWERS = 20, 5
 NEARLY_ALL, FEWEST_ROWS = 0.9, 8
 # A column with so many different codes numbers something; fewer are classes.
 MANY_CODES = 30
+LONGEST_GRADE = 3
 ROWS_OF_A_GROUP = 20
 # Where so many pairs would be the same by chance, all differ in one of a thousand tables.
 EXPECTED_TWICE = 7
@@ -496,8 +497,10 @@ def _by_shape(facts: ColumnFacts) -> Seen | None:
     is_code = all(re.fullmatch(r"[\w.:/#-]+", value) and re.search(r"[0-9]", value) for value in values)
     if _is_hashed(values):
         return Seen(KINDS["code"], Text("its values are long codes at random"), True)
-    # Words with a number in them that many rows share name groups of people, as the third department does.
-    is_of_groups = facts.n_present >= ROWS_OF_A_GROUP * facts.n_distinct and not "".join(values).isascii()
+    # Words with a number in them that many rows share name groups of people, as the third department does, or grades.
+    is_short = max(map(len, values)) <= LONGEST_GRADE
+    is_shared = facts.n_present >= ROWS_OF_A_GROUP * facts.n_distinct
+    is_of_groups = is_shared and (is_short or not "".join(values).isascii())
     if is_code and not is_of_groups and facts.n_distinct >= MANY_CODES and len(shape) <= max(3, 0.2 * len(values)):
         like = re.sub("9", "0", min(shape))
         return Seen(

@@ -15,8 +15,9 @@ import polars as pl
 from tokumei.core.text import Text
 from tokumei.inspection.kinds import IDENTIFIER, Role, header_kind, header_words
 
-# Fewer rows than this for each value may be slips; of more, or of few values, groups and not people are told.
-LEAST_REPEATED, MOST_REPEATED, FEWEST_VALUES = 1.5, 1_000, 20
+# Fewer rows than this for each value may be slips, unless the header names codes of people; of more, or of few values,
+# groups and not people are told.
+LEAST_REPEATED, LEAST_REPEATED_IF_NAMED, MOST_REPEATED, FEWEST_VALUES = 1.5, 1.05, 1_000, 20
 # Identifiers that several people share, such as a name, or that say nothing of who is who.
 SHARED_KINDS = ("person-name", "address", "free-text", "mixed", "unique-text", "coordinates", "plate", "url")
 HOUSEHOLDS = re.compile(
@@ -27,7 +28,7 @@ NOT_PEOPLE = re.compile(
     r"\b(invoices?|orders?|receipts?|tickets?|sessions?|visits?|visitas?|encounters?|transactions?|purchases?|baskets?"
     r"|bookings?|admissions?|trips?|rows?|records?|lines?|serial|rechnung\w*|bestell\w*|commande|facture"
     r"|schools?|sch|schid|schoolid|class(es)?|courses?|dist|distid|districts?|county|countyid|towns?|townid|sites?|centres?"
-    r"|centers?|hospitals?|geo|geoid|iso|zip|species|series|movies?|ads?|firms?|mfr|sponsors?|orgs?|teams?|plots?|plates?)"
+    r"|centers?|hospitals?|days?|dates?|weeks?|months?|years?|times?|geo|geoid|iso|zip|species|series|movies?|ads?|firms?|mfr|sponsors?|orgs?|teams?|plots?|plates?)"
     r"\b|受付|伝票|注文|予約|領収|明細|連番|整理"
 )
 # What hardly ever changes of a person, in headers.
@@ -35,6 +36,8 @@ OF_PEOPLE = re.compile(
     r"\b(sex|gender|fe ?male|males?|wom[ae]n|m[ae]n|black|white|hisp(anic)?|race|ethnic(ity)?|birth\w*|born|dob|yob"
     r"|geschlecht|geburts\w*|sexe|sexo|sesso|nationality|citizenship)\b|性別|生年|誕生|国籍"
 )
+# So many rows of a file tell whether people have several.
+MOST_LOOKED_AT = 500_000
 # A name that no column of a file has.
 N_ROWS = "rows \0"
 # So many columns are looked at, of tables that have many.
@@ -89,6 +92,12 @@ def repeated_people(frame: pl.DataFrame, kinds: Mapping[str, str] | None = None)
     return max(found, key=lambda one: (one.role == "person", one.n_values), default=None)
 
 
+def several_rows(rows: pl.LazyFrame) -> Text | None:
+    """Return what is to be said of a table whose people seem to have several rows; None where they have one each."""
+    found = repeated_people(rows.head(MOST_LOOKED_AT).collect())
+    return None if found is None else found.words
+
+
 def _n_values(frame: pl.DataFrame) -> dict[str, int]:
     """Count the different values of each column that may have some, without missing ones."""
     listed = [name for name, dtype in frame.schema.items() if not dtype.is_nested() and dtype != pl.Object]
@@ -105,10 +114,8 @@ def _repeats(values: pl.Series, n_values: int, kind: str | None) -> bool:
     """Whether a column may be codes of people who have several rows."""
     if not (values.dtype.is_integer() or values.dtype == pl.String or isinstance(values.dtype, pl.Categorical)):
         return False
-    if (
-        n_values < FEWEST_VALUES
-        or not LEAST_REPEATED <= (len(values) - values.null_count()) / n_values <= MOST_REPEATED
-    ):
+    least = LEAST_REPEATED_IF_NAMED if _is_named(values.name) else LEAST_REPEATED
+    if n_values < FEWEST_VALUES or not least <= (len(values) - values.null_count()) / n_values <= MOST_REPEATED:
         return False
     said, words = header_kind(values.name), header_words(values.name)
     if NOT_PEOPLE.search(words) or kind in SHARED_KINDS:

@@ -109,7 +109,7 @@ def _may_be(kind: Kind, facts: ColumnFacts) -> bool:
     if kind.name == "date":
         return facts.is_whole and _may_be_dates(least, greatest, words)
     if kind.name == "birth-date":
-        return facts.is_whole
+        return facts.is_whole or re.search(r"\b(year|yr)\b", words) is not None
     if kind.name == "coordinates":
         return least >= -180 and greatest <= 180 and not (is_flag and facts.is_whole)
     if kind.name == "body":
@@ -209,6 +209,9 @@ def _fits(said: Kind, seen: Seen | None, facts: ColumnFacts) -> bool:
     if said.role == OTHER and seen is not None and seen.kind.role != OTHER:
         # What people are outweighs a header that speaks of things; codes of things are codes.
         return seen.kind.name in ("code", "unique-text", "age", "region", "category")
+    if said.name == "date" and facts.type == "text" and facts.n_distinct <= 2:
+        # Overtime is worked, or it is not.
+        return any(sign.isdigit() for value in facts.values for sign in value)
     return not (said.name in ("date", "household") and seen is not None and seen.kind.role == IDENTIFIER)
 
 

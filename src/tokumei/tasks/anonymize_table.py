@@ -25,6 +25,7 @@ from tokumei.data.release import Recipe, Release
 from tokumei.data.table import Table, check_column, with_moments_as_text
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.count import count_classes
+from tokumei.inspection.repeated_people import several_rows
 from tokumei.measures.requirement import Requirement, in_words
 from tokumei.methods.apply import Applied, Unseen, apply_recipe, recounted_together
 from tokumei.methods.recipes import (
@@ -89,7 +90,9 @@ def anonymize_table(table: Table, request: ReleaseRequest) -> TableRelease:
     facts = {**done.facts, "seconds": round(time.perf_counter() - started, 4)}
     there = set(released if release is None else release.frame.columns)
     left_out = [name for name in table.frame.columns if name not in there]
-    return replace(done, release=release, recipe=recipe, facts=facts, left_out=left_out, kept_anyway=anyway)
+    several = several_rows(table.frame.lazy()) if asked.unit is None else None
+    done = replace(done, left_out=left_out, kept_anyway=anyway, several_rows=several)
+    return replace(done, release=release, recipe=recipe, facts=facts)
 
 
 def known_of(table: Table, asked: ReleaseRequest) -> Known:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, Unpack, cast, overload
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tokumei.attacks.table_threats import TableThreat
     from tokumei.attacks.threat_model import KnownMethod
     from tokumei.data.history import Draw
+    from tokumei.data.release import Recipe
+    from tokumei.hierarchies.hierarchy import Hierarchy
     from tokumei.measures.losses import Loss
     from tokumei.measures.registry import HistoryUtility, TableUtility
     from tokumei.measures.requirement import Requirement
@@ -79,6 +81,10 @@ Frame = HasColumns | Mapping[str, Sequence[Any]] | Path | str
 
 # Names of columns; a column of a frame that was never given names has a number.
 Names = Sequence[str | int] | str
+# The row of the original of each row, counted from 0, or the file that counts them from 1.
+Rows = Iterable[int] | Path | str
+# A folder, or one by column in any of the forms of `hierarchies/given.py`.
+Hierarchies = Path | str | Mapping[str, object]
 
 
 def public(function: F) -> F:
@@ -109,11 +115,11 @@ def public(function: F) -> F:
 
 
 @overload
-def audit(
+def audit(  # type: ignore[overload-overlap]  # A file may be either; what it holds tells.
     table: HistoryRelease | Path | str,
     *,
-    against: Any,
-    original: Any = None,
+    against: HistoryRelease | Path | str | Sequence[HistoryRelease | Path | str],
+    original: History | Path | str | None = None,
     k: int | None = None,
     in_order: bool = False,
 ) -> GeneralizedAudit: ...
@@ -132,19 +138,19 @@ def audit(
     delta_disclosure: PerColumn | None = None,
     k_map: int | None = None,
     delta_presence: float | str | tuple[object, ...] | None = None,
-    population: Any = None,
+    population: Table | Frame | None = None,
     missing_is_a_value: bool = False,
     requirements_given: Sequence[Requirement] = (),
-    against: Any = (),
+    against: Table | TableRelease | Frame | Sequence[Table | TableRelease | Frame] = (),
     person: str | None = None,
     household: str | None = None,
-    rows: Any = None,
-    against_rows: Any = (),
+    rows: Rows | None = None,
+    against_rows: Rows | Sequence[Rows | None] = (),
     in_order: bool = False,
-    original: Any = None,
-    recipe: Any = None,
+    original: Table | Frame | None = None,
+    recipe: Recipe | Path | str | None = None,
     threshold: float = 0.2,
-    hierarchies: Any = None,
+    hierarchies: Hierarchies | None = None,
     population_size: int | None = None,
     weights: str | None = None,
     suda: int | None = None,
@@ -209,7 +215,7 @@ def anonymize(
     delta_disclosure: PerColumn | None = None,
     k_map: int | None = None,
     delta_presence: float | str | tuple[object, ...] | None = None,
-    population: Any = None,
+    population: Table | Frame | None = None,
     missing_is_a_value: bool = False,
     person: str | None = None,
     household: str | None = None,
@@ -220,7 +226,7 @@ def anonymize(
     weights: Mapping[str, float] | None = None,
     prefer: Sequence[str] = (),
     numeric: Sequence[str] | None = None,
-    hierarchies: Any = None,
+    hierarchies: Hierarchies | None = None,
     method: str | TableAnonymizer = DEFAULT_METHOD,
     keep: Sequence[str] = (),
     keep_anyway: bool | Sequence[str] = False,
@@ -234,11 +240,11 @@ def anonymize(
     data: History,
     *,
     method: str | HistoryAnonymizer | None = None,
-    pipeline: Path | str | Mapping[str, Any] | None = None,
+    pipeline: Path | str | Mapping[str, object] | None = None,
     seed: int | None = None,
     form: str = "table",
     carry_anyway: bool = False,
-    hierarchy: Any = None,
+    hierarchy: Hierarchy | Path | str | None = None,
     **options: Unpack[HistoryMethodOptions],
 ) -> HistoryRelease: ...
 @public
@@ -286,14 +292,14 @@ def attack(
     known: Sequence[str] = (),
     known_share: float = 1.0,
     numeric: Sequence[str] | None = None,
-    hierarchies: Any = None,
-    rows: Any = None,
+    hierarchies: Hierarchies | None = None,
+    rows: Rows | None = None,
     in_order: bool = False,
     made_up: bool = False,
-    earlier: Sequence[Any] = (),
-    earlier_rows: Sequence[Any] = (),
-    population: Any = None,
-    control: Any = None,
+    earlier: Sequence[Table | TableRelease | Frame] = (),
+    earlier_rows: Sequence[Rows | None] = (),
+    population: Table | Frame | None = None,
+    control: Table | Frame | None = None,
     method: str | KnownMethod | None = None,
     k: int | None = None,
     seed: int = 1,
@@ -315,10 +321,10 @@ def attack(  # type: ignore[overload-overlap]  # A name of its own gives a resul
     attack: Literal["attribution"],
     *,
     threat: str | HistoryThreat | None = None,
-    sources: Any = None,
+    sources: Rows | None = None,
     draws: int = 3,
     seed: int = 1,
-    hierarchy: Any = None,
+    hierarchy: Hierarchy | Path | str | None = None,
     **options: Unpack[ThreatOptions],
 ) -> Attribution: ...
 @overload
@@ -327,12 +333,12 @@ def attack(
     release: History | HistoryRelease | Frame,
     attack: Literal["membership"],
     *,
-    control: Any,
+    control: History | Frame | None,
     threat: str | HistoryThreat | None = None,
     people: int = 2_000,
     draws: int = 3,
     seed: int = 1,
-    hierarchy: Any = None,
+    hierarchy: Hierarchy | Path | str | None = None,
     **options: Unpack[ThreatOptions],
 ) -> CustomerMembership: ...
 @overload
@@ -343,7 +349,7 @@ def attack(
     *,
     threat: None = None,
     customers: Sequence[str] | None = None,
-    hierarchy: Any = None,
+    hierarchy: Hierarchy | Path | str | None = None,
     **options: Unpack[HistoryAttackOptions],
 ) -> Guesses: ...
 @overload
@@ -355,7 +361,7 @@ def attack(
     attacks: Sequence[str] | None = None,
     draws: int = 3,
     seed: int = 1,
-    hierarchy: Any = None,
+    hierarchy: Hierarchy | Path | str | None = None,
     **options: Unpack[ThreatOptions],
 ) -> ThreatReport: ...
 @public
@@ -416,8 +422,8 @@ def measure(
     qi: Names | None = None,
     sensitive: Names = (),
     numeric: Sequence[str] | None = None,
-    hierarchies: Any = None,
-    rows: Any = None,
+    hierarchies: Hierarchies | None = None,
+    rows: Rows | None = None,
     in_order: bool = False,
     **options: Unpack[TableMeasureOptions],
 ) -> TableUse: ...
@@ -427,8 +433,8 @@ def measure(
     release: History | HistoryRelease | Frame | None = None,
     measures: str | HistoryUtility | Sequence[str | HistoryUtility] | None = None,
     *,
-    master: Any = None,
-    options: Mapping[str, Mapping[str, Any]] | None = None,
+    master: Frame | None = None,
+    options: Mapping[str, Mapping[str, object]] | None = None,
     draws: int | None = None,
     seed: int = 1,
     **own: Unpack[HistoryMeasureOptions],
@@ -473,13 +479,13 @@ def harden(
     known: Sequence[str] = (),
     known_share: float = 1.0,
     numeric: Sequence[str] | None = None,
-    hierarchies: Any = None,
-    rows: Any = None,
+    hierarchies: Hierarchies | None = None,
+    rows: Rows | None = None,
     in_order: bool = False,
-    earlier: Sequence[Any] = (),
-    earlier_rows: Sequence[Any] = (),
-    population: Any = None,
-    control: Any = None,
+    earlier: Sequence[Table | TableRelease | Frame] = (),
+    earlier_rows: Sequence[Rows | None] = (),
+    population: Table | Frame | None = None,
+    control: Table | Frame | None = None,
     method: str | None = None,
     k: int | None = None,
 ) -> HardenedTable: ...
@@ -490,7 +496,7 @@ def harden(
     *,
     bound: float,
     pipeline: Path | str | None = None,
-    knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
+    knowledge: Sequence[str | int] | Mapping[str, object] | None = None,
     draw: Draw = "contest",
     draws: int = 1,
     attacks: Sequence[str] | None = None,
@@ -499,7 +505,7 @@ def harden(
     sample: int | None = None,
     seed: int | None = None,
     form: str = "table",
-    hierarchy: Any = None,
+    hierarchy: Hierarchy | Path | str | None = None,
 ) -> Hardened: ...
 @public
 def harden(original: Any, release: Any = None, **options: Any) -> Any:
@@ -560,7 +566,7 @@ def compare(
     delta_disclosure: PerColumn | None = None,
     k_map: int | None = None,
     delta_presence: float | str | tuple[object, ...] | None = None,
-    population: Any = None,
+    population: Table | Frame | None = None,
     missing_is_a_value: bool = False,
     person: str | None = None,
     household: str | None = None,
@@ -571,7 +577,7 @@ def compare(
     weights: Mapping[str, float] | None = None,
     prefer: Sequence[str] = (),
     numeric: Sequence[str] | None = None,
-    hierarchies: Any = None,
+    hierarchies: Hierarchies | None = None,
     methods: Sequence[str | TableAnonymizer] | str | None = None,
 ) -> MethodComparison:
     """Run methods on one table, and compare what each found and what it cost.
@@ -620,7 +626,7 @@ def predict(
     method: str | None = None,
     levels: Mapping[str, int] | None = None,
     limit: int = 20,
-    hierarchies: Any = None,
+    hierarchies: Hierarchies | None = None,
     rule: Rule = "low",
     largest: int | None = None,
     n_nodes: int | None = None,
@@ -670,14 +676,14 @@ def sweep(
     history: History,
     out: Path | str | None = None,
     *,
-    grid: Path | str | Mapping[str, Any] | None = None,
-    knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
+    grid: Path | str | Mapping[str, object] | None = None,
+    knowledge: Sequence[str | int] | Mapping[str, object] | None = None,
     attacks: Sequence[str] | None = None,
     minutes: float | None = None,
     draw: Draw = "contest",
     sample: int | None = None,
     seed: int = 0,
-    hierarchy: Any = None,
+    hierarchy: Hierarchy | Path | str | None = None,
 ) -> Sweep:
     """Anonymize a history in many ways and compare the use that each loses with the customers that are found.
 
@@ -762,12 +768,12 @@ def report(
     person: str | None = None,
     household: str | None = None,
     requirements_given: Sequence[Requirement] = (),
-    rows: Any = None,
+    rows: Rows | None = None,
     in_order: bool = False,
     threat: str | TableThreat | None = None,
-    control: Any = None,
-    population: Any = None,
-    hierarchies: Any = None,
+    control: Table | Frame | None = None,
+    population: Table | Frame | None = None,
+    hierarchies: Hierarchies | None = None,
     language: Literal["en", "ja"] = "en",
     force: bool = False,
     population_size: int | None = None,
@@ -782,7 +788,7 @@ def report(
     force: bool = False,
     population_size: int | None = None,
     weights: str | None = None,
-    context: Mapping[str, Any] | None = None,
+    context: Mapping[str, object] | None = None,
     reviewer: str | None = None,
     is_public: bool = False,
 ) -> TableReport: ...
@@ -792,12 +798,12 @@ def report(
     out: Path | str | None = None,
     *,
     force: bool = False,
-    knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
+    knowledge: Sequence[str | int] | Mapping[str, object] | None = None,
     attacks: Sequence[str] | None = None,
     minutes: float | None = None,
     draw: Draw = "contest",
     sample: int | None = None,
-    hierarchy: Any = None,
+    hierarchy: Hierarchy | Path | str | None = None,
 ) -> HistoryReport: ...
 @public
 def report(*given: Any, force: bool = False, language: str = "en", **options: Any) -> Any:

@@ -32,7 +32,7 @@ from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.connect import connect
 from tokumei.engines.count import count_beside, count_classes
 from tokumei.engines.local import LocalRelation
-from tokumei.inspection.repeated_people import repeated_people
+from tokumei.inspection.repeated_people import several_rows
 from tokumei.measures.audit import Audit, audit
 from tokumei.measures.requirement import Requirement, in_words
 from tokumei.measures.safety.suppressed_cells import SuppressedCells, suppressed_cells
@@ -53,8 +53,6 @@ from tokumei.tasks.table_release import ColumnUniqueness, TableRelease, uniquene
 # Where nothing is asked for.
 NOTHING = Requirements()
 MISSING_COUNTS = "A missing sensitive value counts as a value of its own, as asked for."
-# So many rows are looked at to see whether they are of the same people.
-MOST_LOOKED_AT = 500_000
 NOT_MATCHED = Matching()
 ONLY_COUNTED = (
     "All of this is counted. Whether people can be singled out, linked or inferred about was not measured: "
@@ -253,8 +251,7 @@ def audit_source(
             check_column(unit.column, present, f"a {unit.role}", name)
         several: Text | None = None
         if unit is None and isinstance(relation, LocalRelation):
-            found = repeated_people(relation.rows.head(MOST_LOOKED_AT).collect())
-            several = None if found is None else found.words
+            several = several_rows(relation.rows)
         listed = uniqueness_on(relation, [column for column in present if column != person], person=person)
         if sampling.needs_rows and not isinstance(relation, LocalRelation):
             expected = "the engine local, which reads rows: sampling weights and special uniques need them"

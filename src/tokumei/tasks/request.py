@@ -213,8 +213,10 @@ class Requirements:
             given = getattr(self, name)
             if given is not None and not isinstance(given, Mapping):
                 if not sensitive:
-                    expected = f"a sensitive column: tk.Table(data, sensitive=['illness']), or {name}={{'illness': …}}"
-                    raise InputError.of(expected, option=name, value=given)
+                    form = (
+                        "a sensitive column: sensitive=['illness'], {name}={{'illness': …}}, or --sensitive illness"
+                    )
+                    raise InputError.of(Text(form, name=name), option=name, value=given)
                 named[name] = dict.fromkeys(sensitive, given)
         return replace(self, **named)
 

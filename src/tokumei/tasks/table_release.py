@@ -269,6 +269,7 @@ class TableRelease(Result):
     recipe: how it came about, for `tk.apply`; a secret of the publisher, as `rows` are.
     left_out: columns of the original that are not released, since they have no role and nobody kept them.
     kept_anyway: columns that are released as they are although they single people out, as asked for.
+    several_rows: what is to be said where people seem to have several rows and k is of rows.
     held_out: the rows of the original, counted from 0, that a model of new rows never saw: a control for attacks.
     """
 
@@ -285,6 +286,7 @@ class TableRelease(Result):
     frame_kind: str = "polars"
     left_out: Sequence[str] = ()
     kept_anyway: Sequence[KeptAnyway] = ()
+    several_rows: Text | None = None
     held_out: pl.Series | None = None
 
     @property
@@ -362,6 +364,8 @@ class TableRelease(Result):
         more: dict[str, object] = {"hierarchies_made": dict(self.made), "left_out": list(self.left_out)}
         if self.kept_anyway:
             more["kept_anyway"] = [one.as_dict() for one in self.kept_anyway]
+        if self.several_rows is not None:
+            more["several_rows"] = self.several_rows
         return {**self.facts, "promises": promises, **more}
 
     def sections(self) -> Sequence[Section]:
@@ -372,6 +376,8 @@ class TableRelease(Result):
         # A seed is a name, not an amount.
         facts = plain | ({"seed": str(plain["seed"])} if "seed" in plain else {})
         parts: list[Section] = [Facts(facts)]
+        if self.several_rows is not None:
+            parts.append(Sentence(self.several_rows))
         if self.n_may_suppress:
             told = {"share": 100 * self.facts["may_suppress"], "most": self.n_may_suppress, "n": self.n_suppressed}
             told["who"] = Text(self.facts.get("unit", "rows"))

@@ -28,6 +28,7 @@ from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.connect import connect
 from tokumei.engines.count import TooManyClasses, count_along, most_classes
 from tokumei.engines.engine import keeping, without_password
+from tokumei.inspection.repeated_people import several_rows
 from tokumei.methods.local.on_engine import IN_PARTS, write_in_parts, write_regrouped
 from tokumei.methods.perturbing.perturbation import RowByRow
 from tokumei.methods.perturbing.rows_on_engine import write_changed
@@ -81,13 +82,16 @@ def anonymize_to_files(
     # Which row of the file each released one was is known in memory alone, and so is an order that comes again.
     is_plain = "rows" not in drafts and request.seed is None and not request.reproducible
     if engine == "local" and not (is_plain and _streams(source, needed, reading, method)):
-        table, present = _table_of_file(source, qi, request, reading)
+        rows = scan_frame(source, reading)
+        present = rows.collect_schema().names()
+        table = _table_of_file(source, rows, qi, request)
         made = anonymize_table(table, request)
         if "rows" in drafts and made.rows is None:
             raise InputError.of(f"a method that releases rows of people, for the rows, not {part_name(method)}")
         made.write(drafts["out"], drafts.get("recipe"), drafts.get("rows"))
         there = made.table.columns
-        return replace(made, left_out=[name for name in present if name not in there])
+        left_out = [name for name in present if name not in there]
+        return replace(made, left_out=left_out, several_rows=several_rows(rows) if request.unit is None else None)
     if engine == "local":
         log.info("%s is large: its rows are read as a stream, twice, and not held in memory.", source)
     if "rows" in drafts:
@@ -123,11 +127,8 @@ def _streams(source: str, needed: Sequence[str], reading: Reading, method: Table
     return n_rows * len(needed) > MOST_CELLS
 
 
-def _table_of_file(
-    source: str, qi: Sequence[str], request: ReleaseRequest, reading: Reading
-) -> tuple[Table, list[str]]:
-    """Read of a file the columns that a job needs, and none of the others; with the names of all."""
-    rows = scan_frame(source, reading)
+def _table_of_file(source: str, rows: pl.LazyFrame, qi: Sequence[str], request: ReleaseRequest) -> Table:
+    """Read of a file the columns that a job needs, and none of the others."""
     present = rows.collect_schema().names()
     needed = {
         "a quasi-identifier": qi,
@@ -142,7 +143,7 @@ def _table_of_file(
             check_column(column, present, what, source)
     wanted = {name for columns in needed.values() for name in columns}
     frame = rows.select(name for name in present if name in wanted).collect()
-    return Table(frame, qi, hierarchies=request.hierarchies, numeric=request.numeric, name=source), present
+    return Table(frame, qi, hierarchies=request.hierarchies, numeric=request.numeric, name=source)
 
 
 def write_table_on_engine(

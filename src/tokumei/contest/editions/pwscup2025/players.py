@@ -180,6 +180,8 @@ def train_model(patients: Patients, path: Path) -> None:
         early_stopping_rounds=50,
         random_state=42,
         n_jobs=1,
+        # XGBoost begins with the share of strokes, which must not be 0 or 1.
+        base_score=None if len(np.unique(target[train])) > 1 else 0.5,
     )
     model.fit(matrix[train], target[train], eval_set=[(matrix[held], target[held])], verbose=False)
     booster = model.get_booster()

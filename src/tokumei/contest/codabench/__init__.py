@@ -1,0 +1,1 @@
+"""Contests on Codabench: bundles, the programs in them, and what comes back."""

@@ -1,0 +1,1 @@
+"""PWSCUP 2023: a table of digits, half of them secret."""
