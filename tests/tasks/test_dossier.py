@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from tests.journey.commands import tokumei_here
 
@@ -23,6 +24,7 @@ from tokumei.reports.dossier_pages import RISKS
 from tokumei.reports.evidence_pages import add_attacks, add_use, new_document
 from tokumei.reports.japanese import OF_DOSSIERS, Words
 from tokumei.reports.needs import absent_in_words
+from tokumei.reports.page import Document
 from tokumei.tasks.measure_history import HistoryUse
 from tokumei.tasks.run_steps import use_found
 from tokumei.tasks.verification import verify_dossier
@@ -162,6 +164,43 @@ def test_report_in_japanese_has_no_sentence_left_in_english(folder: Path) -> Non
     cells = {cell for line in text.splitlines() for cell in re.split(r" \| |^\| | \|$|^#+ ", line)}
     # Values of the data are shown as they are; "illness" and "age" are no words of the report.
     assert not {cell for cell in cells if cell in words and not re.search("[ぁ-んァ-ヶ一-龯]", cell)} - {"k"}
+
+
+def test_no_sentence_of_a_page_lacks_japanese(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    missing: set[str] = set()
+    say, tell = Document.say, Document.tell
+
+    def said(self: Document, text: str, **values: Any) -> str:
+        if text not in self.words:
+            missing.add(text)
+        return say(self, text, **values)
+
+    def told(self: Document, text: str) -> str:
+        found = tell(self, text)
+        missing.update([str(text)] if found == text else [])
+        return found
+
+    monkeypatch.setattr(Document, "say", said)
+    monkeypatch.setattr(Document, "tell", told)
+    frame = pl.read_csv(folder / "people.csv", infer_schema=False)
+    made = tk.anonymize(tk.Table(frame, qi=["sex", "age"], sensitive=["illness"]), k=3, seed=1)
+    report = tk.report(made, context={"recipient": "A"}, reviewer="B")
+    for is_public in (False, True):
+        assert report.document("ja", is_public=is_public).blocks
+    # Sentences have three English words or more; numbers of clauses and names of methods have not.
+    english = re.compile(r"[a-z]{2,} [a-z]{2,} [a-z]{2,}")
+    assert [text for text in missing if english.search(re.sub(r"{[^}]*}", "", text))] == []
+
+
+def test_report_names_the_attacks_that_were_not_tried_and_what_each_needs(folder: Path) -> None:
+    frame = pl.read_csv(folder / "people.csv", infer_schema=False)
+    made = tk.anonymize(tk.Table(frame, qi=["sex", "age"], sensitive=["illness"]), k=3, seed=1)
+    report = tk.report(made)
+    assert report.dossier["results"]["reasons"].keys() == report.dossier["results"]["left_out"].keys()
+    text = report.document().to_markdown()
+    for name in report.dossier["results"]["left_out"]:
+        assert f"| {name} | needs " in text
+    assert "| presence | needs a list of the population |" in text
 
 
 def test_every_run_measures_what_labels_give_away_and_says_so_in_both_languages(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from tokumei.reports.evidence_pages import (
     add_bounds,
     add_decision,
     add_hashes,
+    add_not_tried,
     add_pictures,
     add_preparations,
     add_use,
@@ -74,6 +75,7 @@ def table_document(dossier: Mapping[str, Any], *, language: str = "en") -> Docum
     _classes(document, found)
     _risks(document, found)
     add_attacks(document, found["attacks"])
+    add_not_tried(document, found)
     _use(document, found)
     _left_out(document, found)
     add_frameworks(document, dossier)

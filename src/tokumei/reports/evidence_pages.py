@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.attacks.registry import NOTHING_TO_FIND, was_tried
-from tokumei.core.text import from_json
+from tokumei.core.text import Text, from_json
 from tokumei.data.context import label_of
 from tokumei.reports.figures import bar_figure, frontier_figure, grouped_bar_figure
 from tokumei.reports.japanese import OF_DOSSIERS, SENTENCES
@@ -28,6 +28,13 @@ CONDITIONS = "Release under these conditions."
 # Columns that are named on the first page.
 MOST_NAMED = 10
 SIDES = ("before", "after")
+# What attacks need that only the publisher can give, by the names of their parts.
+LACKS = {
+    "sensitive": "a sensitive column",
+    "earlier": "an earlier release of the same people",
+    "population": "a list of the population",
+    "control": "people who are not in the release",
+}
 WHERE = {
     "public": "Anybody may receive it.",
     "contract": "It is used under a contract.",
@@ -337,6 +344,23 @@ def add_attacks(document: Document, attacks: Sequence[Mapping[str, Any]]) -> Non
             rows.append([attacker_words(document, attack), f"{title}: {document.say(kind)}", *numbers])
     head = ["who, and what they know", "attack", "found", "95 % interval", "blindly", "control"]
     document.table(head, rows, "Shares of people; a dash where there is no such number.")
+
+
+def add_not_tried(document: Document, found: Mapping[str, Any]) -> None:
+    """Add the attacks that were not tried, and what each needs."""
+    reasons = {name: from_json(one) if isinstance(one, dict) else one for name, one in found.get("reasons", {}).items()}
+    if reasons:
+        rows = [
+            [document.say(name), document.say("needs {lack}", lack=_lack(document, why))]
+            for name, why in reasons.items()
+        ]
+        document.table(["attack", "why not"], rows, "Not tried, so nothing is known of what they find.")
+
+
+def _lack(document: Document, why: str) -> str:
+    """Say what an attack needs: a sentence, or the names of what was not given."""
+    listed = [document.tell(why)] if isinstance(why, Text) else [LACKS.get(one, one) for one in why.split(" and ")]
+    return (" と " if document.language == "ja" else " and ").join(document.say(one) for one in listed)
 
 
 def attacker_words(document: Document, attack: Mapping[str, Any]) -> str:

@@ -60,7 +60,8 @@ def add_frameworks(document: Document, dossier: Mapping[str, Any]) -> None:
     )
     rows = [[document.say(one["title"]), *_counts(one["clauses"])] for one in dossier["frameworks"]]
     document.table(["framework", *KINDS], rows, "How many clauses have which evidence.")
-    if dossier.get("document") != "public":
+    # A report of a release that others made has no job that could be done again.
+    if dossier.get("document") != "public" and "folder" in dossier:
         document.paragraph("A number is computed again by: tokumei verify dossier.json --clause ID")
     for part in dossier["frameworks"]:
         document.folded(part["title"])

@@ -25,6 +25,7 @@ from tokumei.attacks.table_threats import TableThreat
 from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Result, Rows, Section
+from tokumei.core.text import to_json
 from tokumei.data.context import NOT_STATED, ReleaseContext
 from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import read_frame
@@ -324,6 +325,7 @@ def report_table(
         "after": after,
         "attacks": attacked.as_records(who, alone=ANYBODY) + alone,
         "left_out": {name: str(why) for name, why in attacked.left_out.items()},
+        "reasons": to_json(attacked.left_out),
         "threat": None if attacked.threat is None else attacked.threat.as_dict(),
         "use": without_times(measure_table(original, release, may_be_made_up=True, **both).to_dict()),
         "profile": profile(original, frame, owners, population_size=population_size, weights=weights),
