@@ -18,7 +18,7 @@ from benchmarks.linking import GROCER
 from benchmarks.measure import Figure
 from tokumei.core.errors import CannotAnonymize
 from tokumei.core.text import counted
-from tokumei.data.files.histories import read_history
+from tokumei.data.history import read_history
 from tokumei.data.made_retail import make_retail
 from tokumei.reports.evaluation import CONTEST_UTILITIES
 

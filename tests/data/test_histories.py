@@ -9,16 +9,10 @@ import pytest
 from tests.journey.commands import tokumei, tokumei_json
 
 from tokumei.core.errors import InputError
-from tokumei.data.files.histories import (
-    form_of,
-    read_history,
-    read_known_history,
-    read_released_history,
-    write_released_history,
-)
+from tokumei.data.files.histories import form_of, write_released_history
 from tokumei.data.files.reading import Reading
 from tokumei.data.files.released_histories import read_pseudonyms, write_pseudonyms
-from tokumei.data.history import History
+from tokumei.data.history import History, read_history, read_known_history, read_released_history
 from tokumei.data.history_columns import SCHEMA
 from tokumei.tasks.anonymize_history import anonymize_history
 from tokumei.tasks.measure_history import measure_history

@@ -12,8 +12,7 @@ import pytest
 from tokumei.core.errors import InputError
 from tokumei.core.progress import Bar, listening
 from tokumei.data import made_retail
-from tokumei.data.files.histories import read_history
-from tokumei.data.history import History
+from tokumei.data.history import History, read_history
 from tokumei.data.made_retail import SCHEMA, make_master, make_retail, write_retail
 
 SEEDS = (0, 1, 2)

@@ -29,7 +29,7 @@ def test_pipeline_of_a_job_file_gives_the_release_of_its_steps(tmp_path: Path) -
     done = tk.run(Job.of(TEXT, folder=tmp_path), tmp_path / "out")
     assert done.results["chosen"] == "pipeline"
     steps = [{"method": "delete", "random": 0.2}, {"method": "pseudonyms", "lifetime": 6}]
-    from tokumei.data.files.histories import read_history
+    from tokumei.data.history import read_history
 
     again = anonymize_history(read_history(tmp_path / "shop.csv"), pipeline={"step": steps}, seed=3)
     again.write(tmp_path / "again.csv", tmp_path / "published.csv", tmp_path / "truth.csv")

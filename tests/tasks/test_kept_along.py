@@ -20,7 +20,7 @@ from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import AS_IT_IS
 from tokumei.engines import count
 from tokumei.engines.local import LocalRelation
-from tokumei.engines.remote import RemoteRelation
+from tokumei.engines.remote_relation import RemoteRelation
 
 SCHEMA = {"age": pl.Int64, "town": pl.String, "len": pl.Int8, "n": pl.Date, "is": pl.Boolean, "ill": pl.String}
 KNOWN, KEPT = ["age", "town"], ["len", "n", "is"]

@@ -15,11 +15,10 @@ scored.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +30,7 @@ from tokumei.attacks.threat_model import NOBODY, Published, ThreatModel, column_
 from tokumei.core.progress import SilentBar, step
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
+from tokumei.core.text import Json, JsonView
 from tokumei.engines.grouping import group_rows, radix_order
 from tokumei.hierarchies.label_semantics import Bools, Ints, LeafSets, told_apart
 
@@ -400,7 +400,7 @@ def of_any_row(threat_model: ThreatModel, flags: Bools) -> Bools:
 
 
 def drawn_success(
-    name: str, chances: Floats, baseline: float, *, purpose: str, seed: int, inputs: Mapping[str, Any] | None = None
+    name: str, chances: Floats, baseline: float, *, purpose: str, seed: int, inputs: JsonView | None = None
 ) -> Score:
     """Guess once for each person, right with that person's chance; the expected success is an input."""
     drawn = int((generator(seed, purpose).random(len(chances)) < chances).sum())
@@ -416,7 +416,7 @@ def share_score(
     n_people: int,
     baseline: float | None = None,
     control: float | None = None,
-    inputs: Mapping[str, Any] | None = None,
+    inputs: JsonView | None = None,
     outside: tuple[float, int] | None = None,
 ) -> Score:
     """Return the share of people found, from 0 (nobody, best) to 1, with its 95 % interval.
@@ -442,7 +442,7 @@ def share_score(
 N_RISKIEST = 10
 
 
-def riskiest_of(rows: Ints, chances: Floats) -> dict[str, Any]:
+def riskiest_of(rows: Ints, chances: Floats) -> Json:
     """Return the highest chance that one of these rows is found, how many have it, and the rows most surely found.
 
     Rows of the original count from 1, since this goes to files.

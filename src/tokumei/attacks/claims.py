@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,7 @@ from tokumei.attacks.label_reading import LabelReading
 from tokumei.attacks.public_knowledge import CLAIM_COLUMNS, PublicKnowledge
 from tokumei.attacks.threat_model import NOBODY, ThreatModel
 from tokumei.core.score import Score
+from tokumei.core.text import Json
 from tokumei.hierarchies.label_semantics import Ints, Vocabulary
 
 Rule = Literal["count", "each", "spread", "pile", "minority", "any", "outside"]
@@ -242,7 +243,7 @@ def known_cells(
     return replace(certain, inputs={"cells": n_cells, "by_column": by_column})
 
 
-def summary_of(claims: pl.DataFrame) -> dict[str, Any]:
+def summary_of(claims: pl.DataFrame) -> Json:
     """Count the claims of each kind, those that are true, and show one of each."""
     by_kind = claims.group_by("kind", maintain_order=True).agg(
         pl.len().alias("claims"),

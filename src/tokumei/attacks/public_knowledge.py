@@ -19,6 +19,7 @@ from tokumei.attacks.candidates import classes_of
 from tokumei.attacks.threat_model import KnownMethod, ThreatModel, column_of
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
+from tokumei.core.text import Json
 from tokumei.data.table import Table
 from tokumei.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchies.label_semantics import Ints, Vocabulary
@@ -60,7 +61,7 @@ class PublicKnowledge:
         columns = [name for name in table.quasi_identifiers if name in original.frame.columns]
         numeric = [name for name in columns if name in threat_model.numeric or original.frame.schema[name].is_numeric()]
         # The judge knows all that was released, however little the people do who attack otherwise.
-        everything: dict[str, Any] = {"known_share": 1.0, "known_cells": None, "numbers_off": 0.0, "codes_wrong": 0.0}
+        everything: Json = {"known_share": 1.0, "known_cells": None, "numbers_off": 0.0, "codes_wrong": 0.0}
         judge = replace(threat_model, known=columns, aimed_at=None, earlier=(), control=None, **everything)
         public = cls(Table(table.frame, columns, name=table.name), threat_model.hierarchies, numeric)
         public = replace(public, method=threat_model.method, control=threat_model.control)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ import polars as pl
 from tokumei.attacks.threat_model import ThreatModel
 from tokumei.core.registry import Registry
 from tokumei.core.score import Score
+from tokumei.core.text import JsonView
 from tokumei.data.history import History
 from tokumei.data.table import Table
 
@@ -165,7 +166,7 @@ NO_RANGES = "no label of the release is a range, whose ends the attack tries"
 NOTHING_TO_FIND = "nothing to find"
 
 
-def judge_scores(scores: Mapping[str, Mapping[str, Any]], margin: float = MARGIN) -> str:
+def judge_scores(scores: Mapping[str, JsonView], margin: float = MARGIN) -> str:
     """Judge one attack by its scores, as `Score.as_dict` writes them: the worst finding of those that decide.
 
     margin: how much more than chance an attack may find.
@@ -180,12 +181,12 @@ def judge_scores(scores: Mapping[str, Mapping[str, Any]], margin: float = MARGIN
     return next((one for one in (NOT_MET, JUDGE, MET) if one in measured), NOT_MEASURED)
 
 
-def was_tried(score: Mapping[str, Any]) -> bool:
+def was_tried(score: JsonView) -> bool:
     """Whether there was anything that an attack could be right about: people, cells, or predicates."""
     return not any(score.get("inputs", {}).get(kind) == 0 for kind in ("people", "cells", "predicates"))
 
 
-def chance_of(name: str, score: Mapping[str, Any]) -> float | None:
+def chance_of(name: str, score: JsonView) -> float | None:
     """Return the share that would be found by chance; None if the attack does not state it."""
     # Blind guessing is certain of nothing, and the control of a certain find counts how often it is a mistake.
     if name == "certain":
@@ -194,7 +195,7 @@ def chance_of(name: str, score: Mapping[str, Any]) -> float | None:
     return max(stated, default=None)
 
 
-def _judge_score(name: str, score: Mapping[str, Any], margin: float) -> str:
+def _judge_score(name: str, score: JsonView, margin: float) -> str:
     if not was_tried(score):
         return NOT_MEASURED
     if name == "certain" and score["value"] > 0:
@@ -215,7 +216,7 @@ class SinglingOut:
     """
 
     finding: str
-    attack: Mapping[str, Any] | None = None
+    attack: JsonView | None = None
     found: float | None = None
     low: float | None = None
     high: float | None = None
@@ -223,7 +224,7 @@ class SinglingOut:
     why: str | None = None
 
 
-def singling_out_of(attacks: Iterable[Mapping[str, Any]]) -> list[SinglingOut]:
+def singling_out_of(attacks: Iterable[JsonView]) -> list[SinglingOut]:
     """Collect what attacks found that looked for people whom labels single out; if none did, that it is not measured.
 
     attacks: as a dossier lists them. Two attackers who know nobody find the same, so that it stands there once.
@@ -236,7 +237,7 @@ def singling_out_of(attacks: Iterable[Mapping[str, Any]]) -> list[SinglingOut]:
     return [SinglingOut(NOT_MEASURED, why=NO_PEOPLE if is_estimated else NOT_RUN)]
 
 
-def _singled_out(attack: Mapping[str, Any]) -> SinglingOut:
+def _singled_out(attack: JsonView) -> SinglingOut:
     score = attack["scores"][SINGLED_OUT]
     finding = judge_scores({SINGLED_OUT: score})
     if finding == NOT_MEASURED:

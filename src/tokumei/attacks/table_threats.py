@@ -21,7 +21,7 @@ from tokumei.attacks.threat_model import KnownMethod
 from tokumei.core.errors import InputError
 from tokumei.core.registry import preset_of
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text, choice_of
+from tokumei.core.text import Json, Text, choice_of
 from tokumei.data.table import Table
 from tokumei.engines.class_counts import encode
 from tokumei.hierarchies.label_semantics import Ints
@@ -120,7 +120,7 @@ class TableThreat:
         if (self.aim == "named") != bool(self.named):
             raise InputError.of("rows of the original, with aim=named", option="named", value=self.aim)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return what is assumed of the attacker, for JSON; rows count from 1 there."""
         return {**asdict(self), "named": [row + 1 for row in self.named]}
 

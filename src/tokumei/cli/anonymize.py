@@ -11,19 +11,18 @@ from tokumei.cli.options import (
     ForceOption,
     HierarchiesOption,
     SourceArgument,
-    names,
+    columns_of,
     part_options,
     reads_tables,
 )
-from tokumei.cli.output import JsonFlag, show, showing_progress
-from tokumei.cli.parameters import Argument, Option
+from tokumei.cli.output import show, showing_progress
+from tokumei.cli.parameters import Argument, Names, Option
 from tokumei.cli.request import (
     ArxOption,
     HierarchyOption,
     QiOption,
     SensitiveColumnsOption,
     asks,
-    columns_of,
     hierarchies_of,
     read_table,
     with_sensitive,
@@ -52,10 +51,7 @@ def table(
         str, Option("--out", metavar="OUT", help="The release, as CSV or Parquet; DIR/ for a folder of Parquet.")
     ],
     qi: Annotated[
-        str | None,
-        Option(
-            "--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know; those of --from-arx if not."
-        ),
+        list[str] | None, Names("--qi", help="The quasi-identifiers: what others may know; those of --from-arx if not.")
     ] = None,
     sensitive: SensitiveColumnsOption = None,
     from_arx: ArxOption = None,
@@ -68,30 +64,24 @@ def table(
     ] = None,
     budget: Annotated[
         str | None,
-        Option(
-            "--budget", metavar="FILE", help="What all releases of these people may spend of ε and δ, and have spent."
-        ),
+        Option("--budget", metavar="FILE", help="The ε and δ that all releases of these people may spend, and spent."),
     ] = None,
     anyway: Annotated[
-        bool, Option("--anyway", help="Release what attacks find people in all the same; the recipe says so.")
+        bool, Option("--anyway", help="Release it even if attacks find people in it; the recipe records that.")
     ] = False,
     recipe: Annotated[
         Path | None, Option("--recipe", metavar="FILE", help="Write the recipe, for 'tokumei anonymize apply'.")
     ] = None,
     rows: Annotated[
-        Path | None,
-        Option("--rows", metavar="FILE", help="Write which row each released row was. Keep it secret."),
+        Path | None, Option("--rows", metavar="FILE", help="Write which row each released row was. Keep it secret.")
     ] = None,
     seed: SeedOption = None,
     engine: EngineOption = "local",
-    dry_run: Annotated[
-        bool, Option("--dry-run", help="Say how many passes, how much memory and time it would take, and end.")
-    ] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Estimate passes, memory and time, and stop.")] = False,
     reading: Reading = AS_IT_IS,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
-    """Anonymize a table so that it keeps what was asked for, with as little loss as the method can.
+    """Anonymize a table so that it meets the requirements, with as little loss as the method can.
 
     The default searches one level for each column. Others, such as mondrian, recode locally; pram, noise and swap
     change values at random. Columns that are neither quasi-identifiers, nor named by a requirement, nor kept, are not
@@ -118,7 +108,7 @@ def table(
     made = TABLE_ANONYMIZERS.make_from_text(method, typed)
     asked = with_sensitive(request, sensitive)
     asked = replace(asked, method=made, seed=seed, hierarchies=hierarchies_of(hierarchies, hierarchy))
-    known = names(qi, "--qi") if qi else []
+    known = qi or []
     if from_arx is not None:
         project = read_arx_project(from_arx)
         known = known or project.columns_of("quasi-identifier")
@@ -132,12 +122,12 @@ def table(
     if dry_run:
         check_outputs(outputs, inputs=read, force=force)
         is_plain = rows is None and seed is None and not request.reproducible
-        show(plan_of_files(file, known, asked, engine=engine, reading=reading, is_plain=is_plain), json=json)
+        show(plan_of_files(file, known, asked, engine=engine, reading=reading, is_plain=is_plain))
         return
     with showing_progress(), guarded(outputs, inputs=read, force=force) as drafts:
         to = {option.removeprefix("--"): draft for option, draft in drafts.items()}
         result = anonymize_to_files(file, known, to, asked, engine=engine, reading=reading, beside=Path(out))
-    show(result.written_to(Path(out)), json=json)
+    show(result.written_to(Path(out)))
 
 
 @reads_tables
@@ -147,12 +137,10 @@ def apply(
     out: OutOption,
     hierarchies: HierarchiesOption = None,
     population: Annotated[
-        str | None,
-        Option("--population", metavar="FILE", help="Everybody, as of now, where the recipe needs it."),
+        str | None, Option("--population", metavar="FILE", help="Everybody, as of now, where the recipe needs it.")
     ] = None,
     unseen: Annotated[
-        str,
-        Option("--unseen", help="Values the recipe does not know: refuse, suppress (their rows) or top (hide)."),
+        str, Option("--unseen", help="Values the recipe does not know: refuse, suppress (their rows) or top (hide).")
     ] = "refuse",
     key: Annotated[
         list[str] | None,
@@ -168,7 +156,6 @@ def apply(
     seed: SeedOption = None,
     reading: Reading = AS_IT_IS,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Anonymize another table, such as next month's, as a recipe says; values it does not know are refused.
 
@@ -198,7 +185,7 @@ def apply(
             seed=seed,
         )
         write_frame(result.release.frame, drafts["--out"])
-    show(result.written_to(out), json=json)
+    show(result.written_to(out))
 
 
 # What is asked of the rows that are written, and none are.
@@ -215,8 +202,7 @@ def compare(
     hierarchy: HierarchyOption = None,
     request: ReleaseRequest = NOTHING,
     methods: Annotated[
-        str | None,
-        Option("--methods", metavar="A,B,…", help="Only these; all that generalize but exhaustive if not given."),
+        list[str] | None, Names("--methods", help="Only these; all that generalize but exhaustive if not given.")
     ] = None,
     out: Annotated[
         Path | None, Option("--out", metavar="FILE.html", help="Write a page with the table and a figure.")
@@ -224,7 +210,6 @@ def compare(
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Run methods on one table, and compare what each found and what it cost.
 
@@ -240,14 +225,9 @@ def compare(
     read = [file, hierarchies, *columns_of(hierarchy).values(), request.prices, request.population]
     with showing_progress(), guarded({"--out": out}, inputs=read, pages=["--out"], force=force) as drafts:
         known = known_on_engine(
-            file,
-            names(qi, "--qi"),
-            engine=engine,
-            reading=reading,
-            hierarchies=asked.hierarchies,
-            numeric=asked.numeric,
+            file, qi, engine=engine, reading=reading, hierarchies=asked.hierarchies, numeric=asked.numeric
         )
-        result = compare_source(file, known, asked, names(methods, "--methods") if methods else None, engine=engine)
+        result = compare_source(file, known, asked, methods, engine=engine)
         if out is not None:
             result.write_page(drafts["--out"])
-    show(result.written_to(out), json=json)
+    show(result.written_to(out))

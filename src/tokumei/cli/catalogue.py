@@ -8,17 +8,15 @@ from dataclasses import MISSING
 from importlib.metadata import entry_points
 from typing import Annotated, Any
 
-from tokumei.cli.output import JsonFlag, show
+from tokumei.cli.output import show
 from tokumei.cli.parameters import Argument
 from tokumei.core.errors import UnknownPart
 from tokumei.core.registry import Registry, part_options
 from tokumei.core.result import Answer, Rows
+from tokumei.core.text import Json
 
 
-def parts(
-    kind: Annotated[str | None, Argument(metavar="[KIND]", help="Only this kind.")] = None,
-    json: JsonFlag = False,
-) -> None:
+def parts(kind: Annotated[str | None, Argument(metavar="[KIND]", help="Only this kind.")] = None) -> None:
     """List the registered parts by kind, with their options.
 
     Example: tokumei parts history-attack
@@ -35,10 +33,10 @@ def parts(
         Rows(["name", "what it does", "options"], [_row(part) for part in found], name)
         for name, found in listed.items()
     ]
-    show(Answer(listed, tables), json=json)
+    show(Answer(listed, tables))
 
 
-def _row(part: dict[str, Any]) -> list[str]:
+def _row(part: Json) -> list[str]:
     options = [f"{one['name']}={one['default']}" for one in part["options"]]
     return [part["name"], part["summary"], ", ".join(options) or "–"]
 
@@ -82,7 +80,7 @@ def registries() -> dict[str, Registry[Any]]:
     return {registry.kind.replace(" ", "-"): registry for registry in listed}
 
 
-def describe_part(registry: Registry[Any], name: str) -> dict[str, Any]:
+def describe_part(registry: Registry[object], name: str) -> Json:
     """Return a part's name, first sentence and options."""
     part = registry.get(name)
     text = inspect.getdoc(part) or ""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from tokumei.cli.contest import ContestArgument, board_answer
 from tokumei.cli.options import ForceOption
-from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.output import show, showing_progress
 from tokumei.cli.parameters import Option
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer
@@ -35,7 +35,6 @@ def export(
         Path | None, Option("--import", metavar="RESULTS", help="Rank Codabench's CSV, or outputs in a folder.")
     ] = None,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Write a contest as a bundle for Codabench, or rank the results that came back from there.
 
@@ -53,11 +52,11 @@ def export(
         if out is not None or image is not None:
             raise InputError.of("either --import or --out with --image")
         ranked = rank_results(contest, results)
-        show(board_answer(contest, ranked.phase, ranked.standings, ranked.attackers), json=json)
+        show(board_answer(contest, ranked.phase, ranked.standings, ranked.attackers))
         return
     if out is None or image is None:
         raise InputError.of("--out and --image, or --import")
     dates = Dates.of(contest, start, attacks, end)
     with showing_progress(), guarded({"--out": out}, inputs=[folder], force=force) as drafts:
         names = export_bundle(contest, drafts["--out"], image=image, dates=dates, teams=teams or (), is_shown=is_shown)
-    show(Answer({"out": str(out), "phase": contest.season().phase, "files": names}), json=json)
+    show(Answer({"out": str(out), "phase": contest.season().phase, "files": names}))

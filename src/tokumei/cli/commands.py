@@ -70,11 +70,13 @@ OF_PROTECTING: Commands = {
     ),
 }
 OF_ATTACKING: Commands = {
-    "judge": "history:judge",
-    "knowledge": "history:knowledge",
+    "judge": "history_attack:judge",
+    "knowledge": "history_attack:knowledge",
     "report": "report:report",
     "sweep": "report:sweep",
-    "attack": group("Attack a release.", {"history": "history:attack_history", "table": "releases:attack_table"}),
+    "attack": group(
+        "Attack a release.", {"history": "history_attack:attack_history", "table": "releases:attack_table"}
+    ),
 }
 OF_CONTESTS: Commands = {
     "check": "edition:check",

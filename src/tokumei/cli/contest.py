@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tokumei.cli.edition import leaves
 from tokumei.cli.options import part_options, reads_histories
-from tokumei.cli.output import JsonFlag, screen_width, show, showing_progress, table_lines
+from tokumei.cli.output import screen_width, show, showing_progress, table_lines
 from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
+from tokumei.core.text import Json
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
@@ -48,9 +49,8 @@ ALWAYS_SHOWN = ("place", "team", "value", "utility", "safety")
 def new(
     out: Annotated[Path, Argument(metavar="FILE.toml", help="The file to write.")],
     kind: Annotated[str, Option("--kind", help="table or history.")] = "table",
-    json: JsonFlag = False,
 ) -> None:
-    """Write a commented contest of one's own, to change and then prepare.
+    """Write a commented contest file, to edit and then prepare.
 
     Example: tokumei contest new my.toml --kind table
     """
@@ -62,7 +62,7 @@ def new(
     if out.exists():
         raise InputError.of("a file that does not exist yet", file=out)
     write_text(out, template(kind))
-    _show({"kind": kind, "out": str(out), "next": f"tokumei contest prepare --contest {out} --out my-contest"}, json)
+    show(Answer({"kind": kind, "out": str(out), "next": f"tokumei contest prepare --contest {out} --out my-contest"}))
 
 
 @reads_histories
@@ -72,16 +72,13 @@ def prepare(
     own: OwnOption = None,
     source: SourceOption = None,
     seed: Annotated[
-        int | None,
-        Option("--seed", min=0, help="For rehearsals: a key from a number. Drawn afresh if not given."),
+        int | None, Option("--seed", min=0, help="For rehearsals: a key from a number. Drawn afresh if not given.")
     ] = None,
     options: SetOption = None,
     counts: Annotated[
-        str,
-        Option("--counts", help="Which release of a team counts: its latest, its best, or one it has chosen."),
+        str, Option("--counts", help="Which release of a team counts: its latest, its best, or one it has chosen.")
     ] = "latest",
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Make the folder of a new contest: the data, what attackers will know, and the log.
 
@@ -94,15 +91,15 @@ def prepare(
     rules = chosen_edition(edition, own, options)
     with showing_progress(), plain_source(source or source_of(rules), reading) as plain:
         contest = prepare_contest(rules, out, seed=seed, source=plain, counts=counts)
-    _show(_state(contest) | {"out": str(out)}, json)
+    show(Answer(_state(contest) | {"out": str(out)}))
 
 
-def show_contest(folder: ContestArgument, json: JsonFlag = False) -> None:
+def show_contest(folder: ContestArgument) -> None:
     """Show where a contest stands, and the hash of its log to publish.
 
     Example: tokumei contest show cup
     """
-    _show(_state(_open(folder)), json)
+    show(Answer(_state(_open(folder))))
 
 
 def check(
@@ -111,7 +108,6 @@ def check(
     target: Annotated[str | None, Option("--target", metavar="TEAM", help="Check a guess at this team.")] = None,
     team: OwnTeamOption = None,
     published: PublishedOption = None,
-    json: JsonFlag = False,
 ) -> None:
     """Check a release, or a guess, without submitting it.
 
@@ -132,10 +128,10 @@ def check(
             check_release(_open(folder), files, team)
         else:
             check_guess(_open(folder), target, files, team)
-    _show({"files": str(files), "is_valid": True}, json)
+    show(Answer({"files": str(files), "is_valid": True}))
 
 
-def score(folder: FolderArgument, files: FilesArgument, team: OwnTeamOption = None, json: JsonFlag = False) -> None:
+def score(folder: FolderArgument, files: FilesArgument, team: OwnTeamOption = None) -> None:
     """Check and score a release without submitting it.
 
     Example: tokumei contest score cup my-release
@@ -149,7 +145,7 @@ def score(folder: FolderArgument, files: FilesArgument, team: OwnTeamOption = No
             found = rules.check_and_score(data, known, _found(files, rules.terms.release_files))
         else:
             found = score_release(_open(folder), files, team)
-    _show_score({}, found.as_dict(), json)
+    _show_score({}, found.as_dict())
 
 
 def submit(
@@ -159,7 +155,6 @@ def submit(
     played: Annotated[
         str | None, Option("--with", metavar="ANONYMIZER", help="Play a built-in anonymizer instead.")
     ] = None,
-    json: JsonFlag = False,
 ) -> None:
     """Submit a team's release: it is checked and scored; the last one taken counts.
 
@@ -176,14 +171,13 @@ def submit(
         else:
             with played_release(contest, str(played), team) as made:
                 taken = submit_release(contest, team, made)
-    _show_score({"team": team, "number": taken.number, "left": taken.n_left}, taken.score.as_dict(), json)
+    _show_score({"team": team, "number": taken.number, "left": taken.n_left}, taken.score.as_dict())
 
 
 def choose(
     folder: ContestArgument,
-    number: Annotated[int, Argument(metavar="NUMBER", min=1, help="Of the team's release, as submit told it.")],
+    number: Annotated[int, Argument(metavar="NUMBER", min=1, help="Number of the release, as printed by submit.")],
     team: TeamOption,
-    json: JsonFlag = False,
 ) -> None:
     """Choose the release of a team that counts, in a contest prepared with --counts chosen.
 
@@ -192,11 +186,11 @@ def choose(
     from tokumei.contest.phases import choose as choose_release
 
     choose_release(_open(folder), team, number)
-    _show({"team": team, "counts": number}, json)
+    show(Answer({"team": team, "counts": number}))
 
 
-def publish(folder: ContestArgument, json: JsonFlag = False) -> None:
-    """End the anonymizing: publish each team's release that counts, and what attackers know.
+def publish(folder: ContestArgument) -> None:
+    """End the anonymize phase: publish each team's release that counts, and what attackers know.
 
     Example: tokumei contest publish cup
     """
@@ -205,7 +199,7 @@ def publish(folder: ContestArgument, json: JsonFlag = False) -> None:
     contest = _open(folder)
     with showing_progress():
         teams = publish_releases(contest)
-    _show(_state(contest) | {"published": teams}, json)
+    show(Answer(_state(contest) | {"published": teams}))
 
 
 def attack(
@@ -215,7 +209,6 @@ def attack(
     files: MaybeFilesArgument = None,
     knowledge: Annotated[str, Option("--knowledge", metavar="LEVEL", help="The level of knowledge used.")] = "",
     played: Annotated[str | None, Option("--with", metavar="ATTACK", help="Play a built-in attack.")] = None,
-    json: JsonFlag = False,
 ) -> None:
     """Submit a team's guess at another team's release: it is checked, and waits to be judged.
 
@@ -232,7 +225,7 @@ def attack(
         else:
             with played_guess(contest, str(played), team, target, knowledge) as made:
                 taken = attack_release(contest, team, target, made, knowledge=knowledge)
-    _show({"team": team, "target": target, "knowledge": knowledge, "line": taken.line, "left": taken.n_left}, json)
+    show(Answer({"team": team, "target": target, "knowledge": knowledge, "line": taken.line, "left": taken.n_left}))
 
 
 def judge(
@@ -241,7 +234,6 @@ def judge(
     line: Annotated[int | None, Option("--line", min=1, help="Only the guess of this line of the log.")] = None,
     published: PublishedOption = None,
     truth: Annotated[Path | None, Option("--truth", metavar="DIR", help="In a kit: the truth.")] = None,
-    json: JsonFlag = False,
 ) -> None:
     """Judge the guesses that wait; in a kit, judge a guess at the sample.
 
@@ -256,7 +248,7 @@ def judge(
         rules, data, _ = open_kit(folder, is_guess=True)
         seen, guess = _found(published, rules.terms.published_files), _found(files, rules.terms.guess_files)
         verdict = rules.check_and_judge(data, seen, _found(truth, rules.terms.truth_files), guess)
-        _show_score({}, verdict.as_dict(), json)
+        _show_score({}, verdict.as_dict())
         return
     with showing_progress():
         judged = judge_guesses(_open(folder), line)
@@ -266,13 +258,12 @@ def judge(
         for one in judged
     ]
     columns = ["line", "team", "target", "knowledge", "success"]
-    show(Answer({"judged": rows}, [Rows(columns, [[row[name] for name in columns] for row in rows])]), json=json)
+    show(Answer({"judged": rows}, [Rows(columns, [[row[name] for name in columns] for row in rows])]))
 
 
 def rank(
     folder: ContestArgument,
     is_closing: Annotated[bool, Option("--close", help="End the contest and write ranking.json.")] = False,
-    json: JsonFlag = False,
 ) -> None:
     """Rank the teams as the log tells; with --close for good.
 
@@ -284,7 +275,7 @@ def rank(
     contest = _open(folder)
     standings = close(contest) if is_closing else ranking(contest)
     season = contest.season()
-    show(board_answer(contest, season.phase, standings, rank_attackers(season.entries())), json=json)
+    show(board_answer(contest, season.phase, standings, rank_attackers(season.entries())))
 
 
 def board_answer(
@@ -338,7 +329,7 @@ def _open(folder: Path) -> Contest:
     return open_contest(folder)
 
 
-def _state(contest: Contest) -> dict[str, Any]:
+def _state(contest: Contest) -> Json:
     from tokumei.contest.log import read_log
 
     season, lines = contest.season(), read_log(contest.folder)
@@ -365,11 +356,7 @@ def _check_either(files: Path | None, played: str | None) -> None:
         raise InputError.of("either files or --with")
 
 
-def _show(facts: dict[str, Any], json: bool) -> None:
-    show(Answer(facts), json=json)
-
-
-def _show_score(facts: dict[str, Any], score: dict[str, Any], json: bool) -> None:
+def _show_score(facts: dict[str, Any], score: Json) -> None:
     """Show a score; for people, its details one a line."""
     rest = {name: value for name, value in score.items() if name != "details" and value not in (None, [])}
-    show(Answer(facts | score, [Facts(facts | leaves(score["details"]) | rest)]), json=json)
+    show(Answer(facts | score, [Facts(facts | leaves(score["details"]) | rest)]))

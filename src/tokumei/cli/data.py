@@ -17,11 +17,12 @@ from tokumei.cli.options import (
     reads_histories,
     reads_tables,
 )
-from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
+from tokumei.cli.output import EXIT_CHECK_FAILED, show, showing_progress
 from tokumei.cli.output import show as show_result
 from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
+from tokumei.core.text import Json
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 OutFolder = Annotated[Path, Option("--out", metavar="DIR", help="Folder to write to; made if missing.")]
@@ -43,7 +44,6 @@ def clean_retail(
     out: Annotated[Path, Option("--out", metavar="OUT", help="File to write, Parquet or CSV.")],
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Clean the UCI Online Retail data as the PWSCUP contests did.
 
@@ -64,7 +64,7 @@ def clean_retail(
         history = to_history(cleaned)
         write_frame(history.frame, drafts["--out"])
     moments = history.frame.select(pl.col("date").dt.combine(pl.col("time")).alias("moment"))["moment"]
-    result: dict[str, Any] = {
+    result: Json = {
         "rows": history.n_rows,
         "customers": len(history.customers),
         "items": history.frame["item"].n_unique(),
@@ -73,21 +73,17 @@ def clean_retail(
         "last": moments.max(),
         "out": str(out),
     }
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 @reads_tables
-def describe(
-    file: SourceArgument,
-    reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
-) -> None:
+def describe(file: SourceArgument, reading: Reading = AS_IT_IS) -> None:
     """Show the columns of a file: type, missing and distinct values, range, the most common value.
 
     Example: tokumei data describe adult.csv
     """
+    from tokumei.data.column_summary import FACTS, describe_frame, tell_blanks
     from tokumei.data.files.formats import scan_frame
-    from tokumei.data.table import FACTS, describe_frame, tell_blanks
 
     with showing_progress():
         described = describe_frame(scan_frame(file, reading))
@@ -95,7 +91,7 @@ def describe(
     tell_blanks(columns)
     facts = Facts({"file": file, "rows": described["rows"], "columns": len(columns)})
     table = Rows(FACTS, [list(column.values()) for column in columns])
-    show(Answer({"file": file, **described}, [facts, table]), json=json)
+    show(Answer({"file": file, **described}, [facts, table]))
 
 
 @reads_histories
@@ -110,23 +106,23 @@ def draw_knowledge(
     seed: SeedOption = 0,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Draw the purchases that an attacker knows, for 'tokumei attack history'.
 
     Example: tokumei data draw-knowledge T.csv --share 25 --out T25.csv
     """
-    from tokumei.data.files.histories import form_of, read_history, write_known_history
+    from tokumei.data.files.histories import form_of, write_known_history
     from tokumei.data.files.outputs import guarded
+    from tokumei.data.history import read_history
 
     with showing_progress(), guarded({"--out": out}, inputs=[file], force=force) as drafts:
         history = read_history(file, reading)
         known = history.known(share / 100, seed=seed, draw=draw, item_characters=item_characters or None)  # type: ignore[arg-type]
         write_known_history(known, drafts["--out"], form_of(file, reading))
     n_unknown = len(set(history.customers) - set(known.customers))
-    result: dict[str, Any] = {"rows": known.n_rows, "known": known.kept.height, "draw": draw, "seed": seed}
+    result: Json = {"rows": known.n_rows, "known": known.kept.height, "draw": draw, "seed": seed}
     result |= {"customers without a known row": n_unknown, "out": str(out)}
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 def make_retail(
@@ -136,7 +132,6 @@ def make_retail(
     seed: SeedOption = 0,
     file_format: FormatOption = FileFormat.PARQUET,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Make up a year of purchases shaped like Online Retail, and the customers' master data.
 
@@ -156,14 +151,14 @@ def make_retail(
         facts = scanned.select(rows=pl.len(), items=pl.col("item").n_unique()).collect(engine="streaming")
         ids = scanned.select(pl.col("customer").cast(pl.String).unique().sort()).collect(engine="streaming")
         write_frame(make_master(ids["customer"], seed=seed), master)
-    result: dict[str, Any] = {
+    result: Json = {
         "rows": facts["rows"][0],
         "customers": ids.height,
         "items": facts["items"][0],
         "seed": seed,
         "files": [str(history), str(master)],
     }
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 def make_services(
@@ -172,7 +167,6 @@ def make_services(
     seed: SeedOption = 0,
     file_format: FormatOption = FileFormat.PARQUET,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Make up the people of services by sex, age and prefecture, each service with its own skew.
 
@@ -187,7 +181,7 @@ def make_services(
     from tokumei.hierarchies.builders.people import JapanAge, JapanPrefecture, Sex
     from tokumei.hierarchies.files import write_hierarchy
 
-    builders: dict[str, Any] = {"sex": Sex(), "age": JapanAge(), "prefecture": JapanPrefecture()}
+    builders: Json = {"sex": Sex(), "age": JapanAge(), "prefecture": JapanPrefecture()}
     folder = _made_folder(out) / "hierarchies"
     folder.mkdir(exist_ok=True)
     files = {f"--out {name}": out / f"{name}.{file_format}" for name in service_names(services)}
@@ -199,9 +193,9 @@ def make_services(
             n_rows += people.height
         for column, builder in builders.items():
             write_hierarchy(builder.build(column, people[column]), drafts[f"--out {column}"])
-    result: dict[str, Any] = {"rows": n_rows, "services": services, "seed": seed, "hierarchies": str(folder)}
+    result: Json = {"rows": n_rows, "services": services, "seed": seed, "hierarchies": str(folder)}
     shown = Facts(result | {"files": str(out)})
-    show(Answer(result | {"files": [str(file) for file in files.values()]}, [shown]), json=json)
+    show(Answer(result | {"files": [str(file) for file in files.values()]}, [shown]))
 
 
 def make_survey(
@@ -210,7 +204,6 @@ def make_survey(
     seed: SeedOption = 0,
     file_format: FormatOption = FileFormat.PARQUET,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Make up survey microdata: 13 quasi-identifiers and 12 correlated numeric columns.
 
@@ -222,8 +215,8 @@ def make_survey(
     file = _new_file(out, "survey", file_format, force=force)
     frame = make(rows, seed=seed)
     write_frame(frame, file)
-    result: dict[str, Any] = {"rows": frame.height, "columns": frame.width, "seed": seed, "files": [str(file)]}
-    show(Answer(result), json=json)
+    result: Json = {"rows": frame.height, "columns": frame.width, "seed": seed, "files": [str(file)]}
+    show(Answer(result))
 
 
 def _new_file(folder: Path, name: str, file_format: FileFormat, *, force: bool) -> Path:
@@ -260,7 +253,6 @@ def build(
     ] = None,
     reading: Reading = AS_IT_IS,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Build a hierarchy for a column, from its values and a builder.
 
@@ -278,23 +270,19 @@ def build(
         write_hierarchy(hierarchy, drafts["--out"])
     # A builder that looks at the values says what it took them for.
     told = {"read_as": made.told(attribute, values)} if hasattr(made, "told") else {}
-    result: dict[str, Any] = {
+    result: Json = {
         "attribute": attribute,
         "builder": builder,
         **told,
         "values_per_level": [len(level) for level in hierarchy.levels],
         "out": str(out),
     }
-    show_result(Answer(result), json=json)
+    show_result(Answer(result))
 
 
 @reads_tables
 def check(
-    hierarchy: HierarchyArgument,
-    data: DataOption = None,
-    column: ColumnOption = None,
-    reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
+    hierarchy: HierarchyArgument, data: DataOption = None, column: ColumnOption = None, reading: Reading = AS_IT_IS
 ) -> None:
     """Check that a hierarchy nests and covers a column; exit 1 if it does not.
 
@@ -310,18 +298,16 @@ def check(
     values = None if data is None else _values(data, attribute, reading)
     report = check_hierarchy(read, values)
     is_good = report.is_usable and report.is_nested
-    result: dict[str, Any] = {"file": str(hierarchy), "is_good": is_good, **asdict(report), "remarks": report.remarks}
+    result: Json = {"file": str(hierarchy), "is_good": is_good, **asdict(report), "remarks": report.remarks}
     facts = {"file": str(hierarchy), "values per level": report.n_labels}
     facts |= {"good" if is_good else "not good": " ".join(report.remarks) or "nests and covers"}
-    show_result(Answer(result, [Facts(facts)]), json=json)
+    show_result(Answer(result, [Facts(facts)]))
     if not is_good:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)
 
 
 def show_hierarchy(
-    hierarchy: HierarchyArgument,
-    limit: Annotated[int, Option(min=1, help="Values to show.")] = 20,
-    json: JsonFlag = False,
+    hierarchy: HierarchyArgument, limit: Annotated[int, Option(min=1, help="Values to show.")] = 20
 ) -> None:
     """Show a hierarchy: how many labels each level has, and its first values.
 
@@ -337,7 +323,7 @@ def show_hierarchy(
     parts: list[Section] = [Rows([f"level {level} ({size:,})" for level, size in enumerate(sizes)], rows[:limit])]
     if len(rows) > limit:
         parts.append(Sentence(f"… and {len(rows) - limit:,} more values (--limit shows more)"))
-    show_result(Answer(values, parts), json=json)
+    show_result(Answer(values, parts))
 
 
 def _values(data: str | None, column: str, reading: Reading) -> Any:

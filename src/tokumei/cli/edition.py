@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from tokumei.cli.options import part_options
-from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.output import show, showing_progress
 from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Rows, Sentence
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 
 if TYPE_CHECKING:
     from tokumei.contest.edition import Edition, FileRole
@@ -41,7 +41,6 @@ def check(
     history: HistoryOption = None,
     data: DataOption = None,
     options: SetOption = None,
-    json: JsonFlag = False,
 ) -> None:
     """Check a release by the rules of an edition; every fault names line, column, value and rule.
 
@@ -54,7 +53,7 @@ def check(
         judge.check(given, _in_order(judge.terms.release_files, release))
     seconds = round(time.perf_counter() - started, 3)
     result = {"edition": edition, "is_valid": True, "rules": len(judge.terms.release_rules), "seconds": seconds}
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 def score(
@@ -68,7 +67,6 @@ def score(
         Option("--knowledge", metavar="LEVEL=FILE", help="What attackers know at a level; repeatable."),
     ] = None,
     options: SetOption = None,
-    json: JsonFlag = False,
 ) -> None:
     """Check a release and score it by the formulas of an edition.
 
@@ -81,7 +79,7 @@ def score(
     with showing_progress():
         found = judge.check_and_score(given, known, files)
     table = Rows(["score", "value"], list(leaves(found.details).items()))
-    show(Answer(found.details, [table, *map(Sentence, found.flags)]), json=json)
+    show(Answer(found.details, [table, *map(Sentence, found.flags)]))
 
 
 def _edition(name: str, options: list[str] | None) -> Edition:
@@ -148,7 +146,7 @@ def _in_order(roles: Sequence[FileRole], paths: Sequence[Path]) -> dict[str, Pat
     return {role.name: path for role, path in zip(roles, paths, strict=True)}
 
 
-def leaves(value: object, name: str = "") -> dict[str, Any]:
+def leaves(value: object, name: str = "") -> Json:
     """Lay an object of objects out as lines: the way to each number, and the number."""
     if not isinstance(value, Mapping):
         return {name: value}

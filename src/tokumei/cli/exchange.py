@@ -6,11 +6,12 @@ import math
 from pathlib import Path
 from typing import Annotated, Any
 
-from tokumei.cli.options import ForceOption, level_pairs, pairs, reads_tables
-from tokumei.cli.output import JsonFlag, show
-from tokumei.cli.parameters import Argument, Option
+from tokumei.cli.options import ForceOption, level_pairs, reads_tables
+from tokumei.cli.output import show
+from tokumei.cli.parameters import Argument, Option, pairs
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
+from tokumei.core.text import Json
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 LISTED = 30
@@ -28,7 +29,6 @@ OutOption = Annotated[Path, Option("--out", metavar="FILE", help="File to write.
 
 def keys(
     name: Annotated[Path, Argument(metavar="NAME", help="NAME.key is yours alone, NAME.pub for everybody.")],
-    json: JsonFlag = False,
 ) -> None:
     """Make a key pair to sign with.
 
@@ -39,7 +39,7 @@ def keys(
     key = PrivateKey.fresh()
     private, public = write_keys(name, key)
     result = {"private": str(private), "public": str(public), "fingerprint": fingerprint(key.public)}
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 @reads_tables
@@ -52,13 +52,12 @@ def try_levels(
     ] = None,
     columns: Annotated[
         list[str] | None,
-        Option("--columns", metavar="A=MINE", help="Your column for one of theirs; those of one name otherwise."),
+        Option("--columns", metavar="A=MINE", help="Your column for each of theirs; the same name if not given."),
     ] = None,
     limit: Annotated[int, Option("--limit", min=1, help="Nodes to list, fewest classes first.")] = LISTED,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
-    """Show what an offer says of levels: predicted k with its band, and whether they can be asked for.
+    """Show what an offer predicts for levels: k with its band, and whether they can be requested.
 
     Nothing is counted and nobody is asked.
 
@@ -99,7 +98,7 @@ def try_levels(
     }
     about = {"offer": offer.name, "by": offer.words.provider, "k": k, "rule": offer.rule}
     about |= {} if law is None else {"law": law_in_words(law, k)}
-    show(Answer(values, [Facts(about), _tried(offer, tried), *_connected(ways)]), json=json)
+    show(Answer(values, [Facts(about), _tried(offer, tried), *_connected(ways)]))
 
 
 def _tried(offer: Any, tried: list[Any]) -> Rows:
@@ -121,7 +120,7 @@ def _tried(offer: Any, tried: list[Any]) -> Rows:
     return Rows([", ".join(offer.lattice.attributes), "classes", "k", "band", "judged by", "zone", "why"], rows)
 
 
-def _connected(ways: list[dict[str, Any]]) -> list[Rows]:
+def _connected(ways: list[dict[str, object]]) -> list[Rows]:
     names = ("attribute", "level", "column", "values", "coverage", "connects")
     rows = [[each[name] for name in names] for each in ways]
     return [Rows(["attribute", "level", "your column", "values", "coverage", "connects"], rows)] if ways else []
@@ -131,14 +130,13 @@ def request(
     file: OfferArgument,
     levels: Annotated[list[str], Option("--levels", metavar="A=1,B=2", help="Level of each column you need.")],
     key: KeyOption,
-    user: Annotated[str, Option("--user", help="Who asks.")],
-    purpose: Annotated[str, Option("--purpose", help="What for.")],
+    user: Annotated[str, Option("--user", help="Name of who asks.")],
+    purpose: Annotated[str, Option("--purpose", help="Purpose of the request.")],
     out: OutOption,
     criterion: CriterionOption = None,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
-    """Ask for levels, where the offer's formula says that they can be had.
+    """Request levels that the offer's formula allows.
 
     Example: tokumei exchange request desk/offer.json --levels age=2 --key me.key --user me --purpose study --out a.request.json
     """  # noqa: E501 - an example is one line.
@@ -157,16 +155,15 @@ def request(
         signed = made.signed(signing)
         signed.write(drafts["--out"])
     result = {"request": signed.digest, "levels": wanted, "criterion": made.criterion, "out": str(out)}
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 def approve(
     file: Annotated[Path, Argument(metavar="REQUEST", help="The file of a request.")],
     key: KeyOption,
     out: OutOption,
-    deny: Annotated[bool, Option("--deny", help="Say no instead.")] = False,
+    deny: Annotated[bool, Option("--deny", help="Refuse the request instead.")] = False,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Agree to a request as the second person that an offer asks for.
 
@@ -180,13 +177,12 @@ def approve(
     with guarded({"--out": out}, inputs=[file, key], force=force) as drafts:
         Approval(signed.digest, not deny).signed(read_private(key)).write(drafts["--out"])
     result = {"request": signed.digest, "approved": not deny, "out": str(out)}
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 def verify(
     path: Annotated[
-        Path,
-        Argument(metavar="PATH", help="An offer, or the folder of a desk, with its private half or without."),
+        Path, Argument(metavar="PATH", help="An offer, or the folder of a desk, with its private half or without.")
     ],
     key: Annotated[Path | None, Option("--key", metavar="NAME.pub", help="The key that must have signed it.")] = None,
     answer: Annotated[
@@ -201,9 +197,8 @@ def verify(
     log: Annotated[
         Path | None, Option("--log", metavar="FILE", help="The public log that the answer is held against.")
     ] = None,
-    json: JsonFlag = False,
 ) -> None:
-    """Check signatures, logs and releases; what was changed, is missing or was moved is named.
+    """Check signatures, logs and releases; name what was changed, removed or moved.
 
     Example: tokumei exchange verify desk --key shop.pub
     """
@@ -218,7 +213,7 @@ def verify(
         from tokumei.core.errors import PromiseBroken
 
         raise PromiseBroken(f"{path}: signed by {fingerprint(signed.key)}, not by the key in {key}.")
-    result: dict[str, Any] = {"offer": offer.name, "revision": offer.revision, "signed_by": fingerprint(signed.key)}
+    result: dict[str, object] = {"offer": offer.name, "revision": offer.revision, "signed_by": fingerprint(signed.key)}
     # Only the provider has the private half of a desk.
     if is_desk:
         result |= verify_desk(DeskFolder(path)) if (path / "private").is_dir() else verify_public(path)
@@ -227,7 +222,7 @@ def verify(
         result |= check_answer(answer, signed.key, public_log, request=request, release=release)
     elif request is not None or release is not None:
         raise InputError.of("--answer, which request and release are held against")
-    show(Answer(result | {"is_good": True}, [Facts(result)]), json=json)
+    show(Answer(result | {"is_good": True}, [Facts(result)]))
 
 
 def watch(
@@ -236,7 +231,6 @@ def watch(
         Path | None, Option("--release", metavar="FILE", help="A release to hold against the first offer.")
     ] = None,
     levels: LevelsOption = None,
-    json: JsonFlag = False,
 ) -> None:
     """Look over offers: copies, partners for joint studies, and a release that its formula does not allow.
 
@@ -252,7 +246,7 @@ def watch(
         rows_of_first_release(offer, file.parent / "first-release.csv")
         for offer, file in zip(offers, files, strict=True)
     ]
-    result: dict[str, Any] = look_over([str(file) for file in files], offers, first)
+    result: Json = look_over([str(file) for file in files], offers, first)
     if release is not None:
         text = release.read_text(encoding="utf-8")
         classes = read_release(text, offers[0].lattice.attributes, file=str(release))
@@ -264,7 +258,7 @@ def watch(
     ]
     parts.append(Facts({"offers": len(offers), "copies": len(result["copies"]), "partners": len(result["partners"])}))
     parts += [Sentence(remark) for remark in result.get("tampering", [])]
-    show(Answer(result, parts), json=json)
+    show(Answer(result, parts))
 
 
 def _node(offer: Any, levels: list[str]) -> tuple[int, ...]:
@@ -275,7 +269,7 @@ def _node(offer: Any, levels: list[str]) -> tuple[int, ...]:
     return node
 
 
-def _own_columns(offer: Any, data: Path, columns: list[str] | None, reading: Reading) -> dict[str, Any]:
+def _own_columns(offer: Any, data: Path, columns: list[str] | None, reading: Reading) -> Json:
     from tokumei.data.files.formats import read_frame
 
     frame = read_frame(data, reading)

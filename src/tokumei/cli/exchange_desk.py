@@ -9,9 +9,10 @@ from typing import Annotated, Any
 import click
 
 from tokumei.cli.options import DeskOption, ForceOption, ProviderKeyOption
-from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.output import show, showing_progress, wants_json
 from tokumei.cli.parameters import Argument, Option
 from tokumei.core.result import Answer, Facts, Rows, Section
+from tokumei.core.text import Json
 
 
 def answer(
@@ -23,7 +24,6 @@ def answer(
         list[Path] | None, Option("--approval", metavar="FILE", help="The approval of a second person.")
     ] = None,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Answer one request: count, check all releases together, serve or refuse, and log it.
 
@@ -51,7 +51,7 @@ def answer(
         )
     transport.send(Outgoing(name, found, release))
     result = {"outcome": found.body["outcome"], "message": found.body["message"], "release": found.body["release"]}
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 def serve_requests(
@@ -63,12 +63,10 @@ def serve_requests(
         str | None, Option("--server", metavar="URL", help="A platform, instead of the two folders.")
     ] = None,
     token_file: Annotated[
-        Path | None,
-        Option("--token-file", metavar="FILE", help="Your token there, if you did not log in."),
+        Path | None, Option("--token-file", metavar="FILE", help="File with your token there, if you did not log in.")
     ] = None,
     once: Annotated[bool, Option("--once", help="Answer what is there and end.")] = False,
     seconds: Annotated[float, Option("--seconds", min=0.1, help="How often to look.")] = 5.0,
-    json: JsonFlag = False,
 ) -> None:
     """Answer all requests that arrive in a folder or on a platform; the table never leaves this machine.
 
@@ -86,7 +84,7 @@ def serve_requests(
 
     def tell(outgoing: Outgoing) -> None:
         outcomes[outgoing.name] = outgoing.outcome
-        if not json:
+        if not wants_json():
             click.echo(f"{outgoing.name}: {outgoing.outcome}")
 
     while True:
@@ -102,20 +100,16 @@ def serve_requests(
             break
         time.sleep(seconds)
     # People were told of each answer when it was sent.
-    show(
-        Answer({"answered": outcomes, "counting_passes": table.n_passes}, [Facts({"answered": len(outcomes)})]),
-        json=json,
-    )
+    show(Answer({"answered": outcomes, "counting_passes": table.n_passes}, [Facts({"answered": len(outcomes)})]))
 
 
 def learn(
     desk: DeskOption,
     key: ProviderKeyOption,
     tighten: Annotated[bool, Option("--tighten", help="Publish a steeper formula, if one is needed.")] = False,
-    refit: Annotated[bool, Option("--refit", help="Publish a power law drawn anew from what is out.")] = False,
-    json: JsonFlag = False,
+    refit: Annotated[bool, Option("--refit", help="Publish a power law fitted anew to what is public.")] = False,
 ) -> None:
-    """Show how the formula did on the nodes that were counted, and make it steeper after a promise that failed.
+    """Show how well the formula predicted the nodes counted since, and make it steeper after a failed promise.
 
     Example: tokumei exchange learn --desk desk --key shop.key --tighten
     """
@@ -140,7 +134,7 @@ def learn(
     if refit:
         with showing_progress():
             after = refitted(made, opened.same_table(), remembered(links).given, signed.digest, secret)
-    lessons: dict[str, dict[str, Any]] = {
+    lessons: dict[str, Json] = {
         one.name: {
             "k": one.k,
             "before": lesson(made, counted, one.k).as_dict(),
@@ -159,7 +153,7 @@ def learn(
     revision = after.revision if is_new else made.revision
     standing = after if is_new else made
     lots = {"allowed": standing.lots.allowed, "discretion": standing.lots.discretion}
-    values: dict[str, Any] = {
+    values: Json = {
         "counted": lines,
         "criteria": lessons,
         "revision": revision,
@@ -177,14 +171,13 @@ def learn(
         Rows(["criterion", "k", "", "slope", "α", "β", "γ", "δ", "S₁", "S₂", "N"], shown),
         Facts({"revision": revision, **told_law, "refused by lot": f"{lots['allowed']:.0%} of what is allowed"}),
     ]
-    show(Answer(values, parts), json=json)
+    show(Answer(values, parts))
 
 
 def disclose(
     desk: DeskOption,
     out: Annotated[Path | None, Option("--out", metavar="FILE", help="Markdown page to write.")] = None,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Publish what was given, to whom and by which standard, without the recipe.
 
@@ -202,11 +195,11 @@ def disclose(
     if out is not None:
         with guarded({"--out": out}, inputs=[desk], force=force) as drafts:
             write_text(drafts["--out"], text)
-    if out is None and not json:
+    if out is None and not wants_json():
         # Markdown is for a file or a pipe: it is given as it is.
         click.echo(text, nl=False)
         return
-    show(Answer(disclosure(made, signed.key, links), [Facts({"out": str(out)})]), json=json)
+    show(Answer(disclosure(made, signed.key, links), [Facts({"out": str(out)})]))
 
 
 def _transport(

@@ -18,13 +18,12 @@ from tokumei.cli.options import (
     RuleOption,
     SourceArgument,
     level_pairs,
-    names,
     reads_tables,
 )
-from tokumei.cli.output import JsonFlag, show, showing_progress
-from tokumei.cli.parameters import Argument, Option
+from tokumei.cli.output import show, showing_progress
+from tokumei.cli.parameters import Argument, Names, Option
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.data.files.formats import write_frame
 from tokumei.data.files.outputs import guarded
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -52,8 +51,8 @@ NOT_COMPARED = (
 @reads_tables
 def offer(
     file: SourceArgument,
-    qi: Annotated[str, Option("--qi", metavar="A,B,…", help="The quasi-identifiers.")],
-    desk: Annotated[Path, Option("--desk", metavar="DIR", help="Folder to make for the offer.")],
+    qi: Annotated[list[str], Names("--qi", help="The quasi-identifiers.")],
+    desk: Annotated[Path, Option("--desk", metavar="DIR", help="New folder for the desk of the offer.")],
     key: ProviderKeyOption,
     name: Annotated[str, Option("--name", help="What the offer is called.")],
     hierarchies: Annotated[
@@ -70,19 +69,19 @@ def offer(
     ] = None,
     k: Annotated[int, Option("--k", min=2, help="The k of the criterion 'own', if no other is given.")] = 10,
     method: Annotated[
-        str,
-        Option("--method", help="What is published: power-law, a formula; or margins, how many have each value."),
+        str, Option("--method", help="What is published: power-law, a formula; or margins, how many have each value.")
     ] = "power-law",
-    epsilon: Annotated[float, Option("--epsilon", min=1e-6, help="Of the power law's noise: less hides more.")] = 1.0,
+    epsilon: Annotated[
+        float, Option("--epsilon", min=1e-6, help="Budget of the power law's noise: less hides more.")
+    ] = 1.0,
     table: Annotated[
-        list[str] | None,
-        Option("--table", metavar="A=1,B=2", help="With margins: a two-way table at these levels."),
+        list[str] | None, Option("--table", metavar="A=1,B=2", help="With margins: a two-way table at these levels.")
     ] = None,
     levels: Annotated[
         list[str] | None, Option("--levels", metavar="A=1,B=2", help="Levels of the first release.")
     ] = None,
     carry: Annotated[
-        str | None, Option("--carry", metavar="A,B,…", help="Sensitive columns that go along, but never first.")
+        list[str] | None, Names("--carry", help="Sensitive columns to release as well, but not in the first release.")
     ] = None,
     l: Annotated[  # noqa: E741 - the name that the field uses.
         int, Option("--l", min=2, help="Fewest different values of a carried column in a class.")
@@ -98,10 +97,10 @@ def offer(
         str | None, Option("--person", metavar="A", help="Column that names people, to know them again.")
     ] = None,
     other_people: Annotated[
-        bool, Option("--other-people", help="Nobody in the table was ever offered with this key.")
+        bool, Option("--other-people", help="Nobody in this table was in an earlier offer of this key.")
     ] = False,
     tighten_every: Annotated[
-        int, Option("--tighten-every", min=1, help="After how many answers the formula may get steeper.")
+        int, Option("--tighten-every", min=1, help="After this many answers the formula may get steeper.")
     ] = 10,
     rule: RuleOption = "low",
     largest: LargestOption = None,
@@ -119,20 +118,21 @@ def offer(
     lots: Annotated[
         str | None,
         Option(
-            "--lots", metavar="A,D", help="Shares refused by lot, of what is allowed and at discretion; else measured."
+            "--lots",
+            metavar="A,D",
+            help="Shares of allowed and discretionary requests refused at random; else measured.",
         ),
     ] = None,
     approvals: Annotated[int, Option("--approvals", min=0, help="How many others must agree to an answer.")] = 0,
     approver: Annotated[
         list[Path] | None, Option("--approver", metavar="NAME.pub", help="Key of one who may agree.")
     ] = None,
-    provider: Annotated[str, Option("--provider", help="Who offers.")] = "",
-    purpose: Annotated[str, Option("--purpose", help="For which use.")] = "",
-    terms: Annotated[str, Option("--terms", help="On which terms.")] = "",
+    provider: Annotated[str, Option("--provider", help="Name of the provider.")] = "",
+    purpose: Annotated[str, Option("--purpose", help="The use that the offer is for.")] = "",
+    terms: Annotated[str, Option("--terms", help="The terms of the offer.")] = "",
     summary: Annotated[str, Option("--summary", help="What the people in the data are told.")] = "",
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Offer a table by a formula: hierarchies, formula and first release are published, the table stays.
 
@@ -155,13 +155,11 @@ def offer(
     criteria = [read_criterion(each) for each in criterion] if criterion else [Criterion("own", k)]
     strictest = max(each.k for each in criteria)
     with showing_progress():
-        trees, made = offered_hierarchies(
-            *(file, names(qi, "--qi"), strictest), given=hierarchies, engine=engine, reading=reading
-        )
+        trees, made = offered_hierarchies(*(file, qi, strictest), given=hierarchies, engine=engine, reading=reading)
     lattice = Lattice.of([each.with_top() for each in trees])
-    read_by: dict[str, Any] = {"engine": engine, **reading.as_dict()}
+    read_by: Json = {"engine": engine, **reading.as_dict()}
     source = str(Path(file).resolve()) if Path(file).exists() else file
-    carried = names(carry, "--carry") if carry else ()
+    carried = carry or ()
     counted = CountedTable(lattice, source, carried=carried, sensitive=Sensitive(l, t), **read_by)
     decided = OfferTerms(
         criteria=criteria,
@@ -202,10 +200,10 @@ def offer(
         parts.append(Sentence(Text(NOT_VETTED, **numbers, fails=result["refused_fails"]["edge"])))
     if opened.only_what_occurs:
         parts.append(Sentence(f"{', '.join(opened.only_what_occurs)}: {ONLY_WHAT_OCCURS}"))
-    show(Answer(result, parts), json=json)
+    show(Answer(result, parts))
 
 
-def _offered(result: dict[str, Any]) -> dict[str, object]:
+def _offered(result: Json) -> dict[str, object]:
     """Summarize a new offer for its provider."""
     from tokumei.predictors.power_law import law_in_words
 
@@ -228,8 +226,7 @@ def _offered(result: dict[str, Any]) -> dict[str, object]:
 def attack(
     desk: Annotated[Path, Argument(metavar="DESK", help="The folder of a desk, or of its public half.")],
     against: Annotated[
-        Path | None,
-        Option("--against", metavar="DESK2", help="Another desk, of the same table or one that grew."),
+        Path | None, Option("--against", metavar="DESK2", help="Another desk, of the same table or one that grew.")
     ] = None,
     most: Annotated[int, Option("--most", min=1, help="Integer programs to solve at most.")] = 2_000,
     counts: Annotated[
@@ -237,9 +234,8 @@ def attack(
         Option("--counts", metavar="FILE", help="Write all published counts, to be attacked by 'attack table'."),
     ] = None,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
-    """Show what all that is public proves: the smallest class that follows, and of whom; exit code 1 if there is one.
+    """Show what follows from everything public: the smallest class that can be proven, and of whom; exit code 1 if any.
 
     Example: tokumei exchange attack desk
     """
@@ -267,7 +263,7 @@ def attack(
         parts.append(Rows(["class", "least", "most", "k"], rows, title=f"proven of {found.about}"))
     facts = {"k": found.k, "classes": found.n_classes, "integer programs": found.n_programs}
     parts.append(Facts(facts | {"proven below k": len(found.proven), "left open": found.n_open}))
-    show(Answer(found.as_dict(), parts), json=json)
+    show(Answer(found.as_dict(), parts))
     if found.proven:
         raise click.exceptions.Exit(1)
 
@@ -278,9 +274,8 @@ def admit(
     recipient: Annotated[
         list[str], Option("--recipient", metavar="NAME=FILE.pub:CRITERION", help="A user whom you know.")
     ],
-    json: JsonFlag = False,
 ) -> None:
-    """List users in an offer by their keys, and by which criterion each is served; a revision tells it.
+    """Admit users to an offer by their keys, each with a criterion; this publishes a revision.
 
     Example: tokumei exchange admit --desk desk --key shop.key --recipient "A university=user.pub:trusted"
     """
@@ -293,7 +288,7 @@ def admit(
     after = admitted(made, signed.digest, [read_recipient(each) for each in recipient])
     revise(opened, after, read_private(key))
     result = {"revision": after.revision, "recipients": [one.name for one in after.recipients]}
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 def read_recipient(text: str) -> Any:

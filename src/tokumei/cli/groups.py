@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from tokumei.cli.output import wrapped
+from tokumei.cli.output import json_option, wrapped
 from tokumei.cli.parameters import OPTIONS_PANEL, PanelOption, parameters_of
 from tokumei.core.errors import nearest
 
@@ -115,7 +115,10 @@ def as_command(name: str, found: Any) -> click.Command:
     """Return a command; a function becomes one, whose options are its parameters and whose help is its docstring."""
     if isinstance(found, click.Command):
         return found
-    return Command(name, callback=found, params=parameters_of(found), help=found.__doc__)
+    params = parameters_of(found)
+    if not getattr(found, "shows_no_result", False) and all(one.name != "json" for one in params):
+        params.append(json_option())
+    return Command(name, callback=found, params=params, help=found.__doc__)
 
 
 def help_lines(command: click.Command, ctx: click.Context, width: int) -> list[str]:

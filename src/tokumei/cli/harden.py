@@ -5,19 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tokumei.cli.history import OriginalOption, OutFormatOption, item_file
+from tokumei.cli.history import OriginalOption, OutFormatOption
 from tokumei.cli.options import (
     DrawOption,
     ForceOption,
     HierarchiesOption,
     ItemHierarchyOption,
     SeedOption,
-    names,
+    item_file,
     reads_histories,
     reads_tables,
 )
-from tokumei.cli.output import JsonFlag, show, showing_progress
-from tokumei.cli.parameters import Option
+from tokumei.cli.output import show, showing_progress
+from tokumei.cli.parameters import Names, Option
 from tokumei.cli.releases import (
     InOrderOption,
     KnownOption,
@@ -34,6 +34,7 @@ from tokumei.cli.releases import (
 )
 from tokumei.cli.report import KnowledgeOption, MinutesOption, SampleOption, files_of
 from tokumei.cli.request import HierarchyOption, NumericOption, QiOption, hierarchies_of, read_table
+from tokumei.core.text import Json
 from tokumei.data.files.reading import AS_IT_IS, Reading
 
 if TYPE_CHECKING:
@@ -64,12 +65,11 @@ def harden(
     draw: DrawOption = "contest",
     draws: Annotated[int, Option("--draws", min=1, help="How often knowledge is drawn; all must hold.")] = 1,
     attacks: Annotated[
-        str | None, Option("--attacks", metavar="A,B,…", help="Which attacks; all that can work if not given.")
+        list[str] | None, Names("--attacks", help="Which attacks; all that can work if not given.")
     ] = None,
     minutes: MinutesOption = None,
     changes: Annotated[
-        str | None,
-        Option("--changes", metavar="A,B,…", help="Some of widen, delete, re-pseudonymize, permute; all if not given."),
+        list[str] | None, Names("--changes", help="Some of widen, delete, re-pseudonymize, permute; all if not given.")
     ] = None,
     sample: SampleOption = None,
     hierarchy: ItemHierarchyOption = None,
@@ -80,7 +80,6 @@ def harden(
     out_format: OutFormatOption = None,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Change the release of a history until every attack finds at most a share of the customers.
 
@@ -105,9 +104,9 @@ def harden(
             knowledge=knowledge,
             draw=draw,  # type: ignore[arg-type]
             draws=draws,
-            attacks=names(attacks, "--attacks") if attacks else None,
+            attacks=attacks,
             minutes=minutes,
-            changes=names(changes, "--changes") if changes else None,
+            changes=changes,
             sample=sample,
             seed=seed,
             form=form_of_release(form_of(original, reading), out_format),
@@ -115,7 +114,7 @@ def harden(
             hierarchy=items,
         )
         done.release.write(drafts["--out"], drafts.get("--published"), drafts.get("--truth"))
-    show(done.written_to(out), json=json)
+    show(done.written_to(out))
 
 
 @reads_tables
@@ -123,17 +122,15 @@ def harden_table(
     release: ReleaseOption,
     qi: QiOption,
     bound: Annotated[
-        float,
-        Option("--bound", metavar="0.05", help="Largest share that any attack may find beyond what is blind."),
+        float, Option("--bound", metavar="0.05", help="Largest share that any attack may find beyond blind guessing.")
     ],
     out: Annotated[Path, Option("--out", metavar="OUT", help="The hardened release.")],
     original: PeopleOption = None,
     attacks: Annotated[
-        str | None, Option("--attacks", metavar="A,B,…", help="Which attacks; all that can work if not given.")
+        list[str] | None, Names("--attacks", help="Which attacks; all that can work if not given.")
     ] = None,
     changes: Annotated[
-        str | None,
-        Option("--changes", metavar="A,B,…", help="Some of snap, widen, merge, suppress; all if not given."),
+        list[str] | None, Names("--changes", help="Some of snap, widen, merge, suppress; all if not given.")
     ] = None,
     suppress: Annotated[
         float, Option("--suppress", metavar="P", help="Share of the released rows that may be left out.")
@@ -142,11 +139,11 @@ def harden_table(
         bool,
         Option(
             "--interval/--no-interval",
-            help="Hold the upper end of each 95 % interval against the bound, or the share that was found.",
+            help="Compare the bound with the upper end of each 95 % interval, or with the share found.",
         ),
     ] = True,
     minutes: Annotated[
-        float | None, Option("--minutes", metavar="M", help="End the search after so long, with the best it has.")
+        float | None, Option("--minutes", metavar="M", help="Stop the search after this time, with the best found.")
     ] = None,
     sensitive: SensitiveOption = None,
     known: KnownOption = None,
@@ -165,7 +162,6 @@ def harden_table(
     force: ForceOption = False,
     seed: SeedOption = 1,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Change a released table until no attack finds more than a bound allows, with as little loss as can be found.
 
@@ -180,17 +176,17 @@ def harden_table(
     from tokumei.data.files.outputs import guarded
 
     check_can_be_written(out)
-    columns, secret = names(qi, "--qi"), names(sensitive, "--sensitive") if sensitive else []
+    secret = sensitive or []
     trees = hierarchies_of(hierarchies, hierarchy)
     asked: dict[str, object] = {
         "bound": bound,
-        "attacks": names(attacks, "--attacks") if attacks else None,
-        "changes": names(changes, "--changes") if changes else None,
+        "attacks": attacks,
+        "changes": changes,
         "suppress": suppress,
         "by_interval": interval,
         "minutes": minutes,
         "seed": seed,
-        "numeric": names(numeric, "--numeric") if numeric else None,
+        "numeric": numeric,
         "method": told_method(method, method_set),
         "k": k,
     }
@@ -200,19 +196,19 @@ def harden_table(
         if original is None:
             flags = {f"--{name.replace('_', '-')}": value for name, value in beside.items()}
             check_names_nobody({**flags, "--out-rows": out_rows})
-        table = read_table(original or release, columns, secret, reading, hierarchies=trees)
+        table = read_table(original or release, qi, secret, reading, hierarchies=trees)
         done = _hardened(table, None if original is None else release, asked, beside, reading)
         done.release.write(drafts["--out"], None, drafts.get("--out-rows"))
-    show(done.written_to(out), json=json)
+    show(done.written_to(out))
 
 
 def _hardened(
-    table: Table, release: Path | None, asked: dict[str, Any], beside: dict[str, Any], reading: Reading
+    table: Table, release: Path | None, asked: Json, beside: dict[str, Any], reading: Reading
 ) -> HardenedTable:
     """Harden a release of people who are known, or, where none is given beside it, a table that is the release."""
     from tokumei.tasks.harden_table import harden_release, harden_table
 
     if release is None:
         return harden_release(table, **asked)
-    known = names(beside["known"], "--known") if beside["known"] else []
+    known = beside["known"] or []
     return harden_table(table, release, **{**asked, **beside, "known": known}, reading=reading)

@@ -14,8 +14,8 @@ from typing import Annotated
 import click
 
 from tokumei.cli.options import ForceOption, reads_histories
-from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
-from tokumei.cli.parameters import Argument, Option
+from tokumei.cli.output import EXIT_CHECK_FAILED, show, showing_progress
+from tokumei.cli.parameters import Argument, Option, shows_no_result
 from tokumei.core.errors import InputError, MissingExtra
 from tokumei.core.result import Answer
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -35,15 +35,14 @@ def new(
     kind: Annotated[Kind, Option("--kind", help="A table of people or a purchase history.")] = Kind.TABLE,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Write a job file to start from, filled in from what `tokumei inspect` finds; it can be run as it is.
 
     Example: tokumei job new patients.csv --out job.toml
     """
     from tokumei.data.files.disk import write_text
-    from tokumei.data.files.histories import read_history
     from tokumei.data.files.outputs import guarded
+    from tokumei.data.history import read_history
     from tokumei.tasks.inspect_table import inspect
     from tokumei.tasks.job_file import Job
     from tokumei.tasks.job_writing import history_template, table_template
@@ -58,7 +57,7 @@ def new(
         # What is handed out must be readable by what reads it.
         Job.of(text, folder=out.parent)
         write_text(drafts["--out"], text)
-    show(Answer({"file": str(file), "kind": kind.value, "rows": n_rows, "roles": roles, "out": str(out)}), json=json)
+    show(Answer({"file": str(file), "kind": kind.value, "rows": n_rows, "roles": roles, "out": str(out)}))
 
 
 def run(
@@ -66,10 +65,9 @@ def run(
     out: Annotated[Path | None, Option("--out", metavar="DIR", help="Folder for the release and the dossier.")] = None,
     dry_run: Annotated[bool, Option("--dry-run", help="Check the job and list its steps; write nothing.")] = False,
     sign: Annotated[
-        Path | None, Option("--sign", metavar="ME.key", help="Sign the dossier by a key of 'exchange keys'.")
+        Path | None, Option("--sign", metavar="ME.key", help="Sign the dossier with a key of 'exchange keys'.")
     ] = None,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Do a whole job, from raw data to dossier; exit 1 if a bound does not hold.
 
@@ -88,13 +86,13 @@ def run(
     job = job if sign is None else replace(job, sign=sign)
     if dry_run:
         planned = plan_job(job)
-        show(Answer({"job": job.name, "kind": job.kind, "planned": planned.results["planned"]}), json=json)
+        show(Answer({"job": job.name, "kind": job.kind, "planned": planned.results["planned"]}))
         return
     if out is None:
         raise InputError.of("a folder to write to", option="--out")
     with showing_progress():
         done = run_job(job, out, force=force)
-    show(done, json=json)
+    show(done)
     if not done.holds:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)
 
@@ -107,7 +105,6 @@ def verify(
     clause: Annotated[
         str | None, Option("--clause", metavar="ID", help="Show the figure of one clause, and what it is now.")
     ] = None,
-    json: JsonFlag = False,
 ) -> None:
     """Check a dossier: hash its files, do its job again where that is possible, and name what differs; exit 1 if any.
 
@@ -120,7 +117,7 @@ def verify(
 
     with showing_progress():
         found = verify_dossier(file, key=None if key is None else read_public(key), clause=clause)
-    show(found, json=json)
+    show(found)
     if not found.holds:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)
 
@@ -130,6 +127,7 @@ LOOPBACK = "127.0.0.1"
 LARGE = str(4 * 1024**3)
 
 
+@shows_no_result
 def studio(
     file: Annotated[
         Path | None, Argument(metavar="[FILE]", help="The file to begin with: CSV, Parquet, Excel, JSON, Stata, …")

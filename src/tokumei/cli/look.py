@@ -25,11 +25,10 @@ from tokumei.cli.options import (
     SeedOption,
     SourceArgument,
     level_pairs,
-    names,
     reads_tables,
 )
-from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
-from tokumei.cli.parameters import Option
+from tokumei.cli.output import EXIT_CHECK_FAILED, show, showing_progress
+from tokumei.cli.parameters import Names, Option
 from tokumei.cli.request import ArxOption, HierarchyOption, asks, hierarchies_of
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer
@@ -45,7 +44,6 @@ def inspect(
     seed: SeedOption = 0,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Describe each column: what it is, which single people out, and which roles they may have.
 
@@ -67,20 +65,19 @@ def inspect(
             found.page().write(drafts["--out"])
         if job is not None:
             write_text(drafts["--job"], table_template(found, Path(file), reading, beside=job.parent))
-    show(found.written_to(out or job), json=json)
+    show(found.written_to(out or job))
 
 
 @reads_tables
 def count(
     file: SourceArgument,
-    by: Annotated[str, Option("--by", metavar="A,B,…", help="Columns whose classes are counted.")],
+    by: Annotated[list[str], Names("--by", help="Columns whose classes are counted.")],
     levels: Annotated[
         list[str] | None, Option("--levels", metavar="A=1,B=2", help="Generalize columns to a level first.")
     ] = None,
     hierarchies: HierarchiesOption = None,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Count the classes of some columns: how many there are, the smallest (k), and the rows that are alone.
 
@@ -89,20 +86,19 @@ def count(
     from tokumei.engines.count import count_classes
     from tokumei.hierarchies.files import read_hierarchies
 
-    columns = names(by, "--by")
     wanted = level_pairs(levels or [])
     if wanted and hierarchies is None:
         raise InputError.of("--hierarchies DIR, which --levels needs")
     for name in wanted:
-        if name not in columns:
-            raise InputError.of(f"a column of --by: {', '.join(columns)}", option="--levels", value=name)
+        if name not in by:
+            raise InputError.of(f"a column of --by: {', '.join(by)}", option="--levels", value=name)
     recodings = []
     if hierarchies is not None:
         found = read_hierarchies(hierarchies, wanted)
         recodings = [found[name].recoding(level) for name, level in wanted.items()]
     started = time.perf_counter()
     with showing_progress():
-        counts = count_classes(file, columns, recodings=recodings, engine=engine, reading=reading)
+        counts = count_classes(file, by, recodings=recodings, engine=engine, reading=reading)
     result: dict[str, object] = {
         "rows": counts.n_rows,
         "classes": counts.n_classes,
@@ -110,7 +106,7 @@ def count(
         "unique": counts.n_unique,
         "seconds": round(time.perf_counter() - started, 4),
     }
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 # More nodes than this are summed up, not listed, unless asked for.
@@ -120,7 +116,7 @@ LISTED = 40
 @reads_tables
 def predict(
     file: SourceArgument,
-    qi: Annotated[str, Option("--qi", metavar="A,B,…", help="The quasi-identifiers.")],
+    qi: Annotated[list[str], Names("--qi", help="The quasi-identifiers.")],
     hierarchies: HierarchiesOption = None,
     hierarchy: HierarchyOption = None,
     method: Annotated[
@@ -137,7 +133,6 @@ def predict(
     limit: Annotated[int, Option("--limit", min=1, help="Nodes to list.")] = LISTED,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Predict the k of nodes from few counts, and compare it with the k that counting gives.
 
@@ -148,7 +143,7 @@ def predict(
     with showing_progress():
         result = predict_source(
             file,
-            names(qi, "--qi"),
+            qi,
             k=k,
             method=method,
             levels=None if levels is None else level_pairs(levels),
@@ -161,7 +156,7 @@ def predict(
             engine=engine,
             reading=reading,
         )
-    show(result, json=json)
+    show(result)
 
 
 NOTHING = Requirements()
@@ -172,17 +167,14 @@ NOTHING = Requirements()
 def audit(
     file: SourceArgument,
     qi: Annotated[
-        str | None,
-        Option(
+        list[str] | None,
+        Names(
             "--qi",
-            metavar="A,B,…",
             help="The quasi-identifiers: what others may know. With --against, FILE and each of its files have classes "
             "by those that they have. Not of generalized histories.",
         ),
     ] = None,
-    sensitive: Annotated[
-        str | None, Option("--sensitive", metavar="A,B,…", help="The columns others want to learn.")
-    ] = None,
+    sensitive: Annotated[list[str] | None, Names("--sensitive", help="The columns others want to learn.")] = None,
     against: Annotated[
         list[str] | None,
         Option(
@@ -210,7 +202,7 @@ def audit(
         Option("--against-rows", metavar="FILE", help="The rows of each --against, in order; repeatable."),
     ] = None,
     in_order: Annotated[
-        bool, Option("--in-order", help="Row n of all files is the same person, as after --keep-order.")
+        bool, Option("--in-order", help="Row n of every file is the same person, as after --keep-order.")
     ] = False,
     hierarchies: HierarchiesOption = None,
     from_arx: ArxOption = None,
@@ -224,13 +216,12 @@ def audit(
         ),
     ] = None,
     recipe: Annotated[
-        Path | None,
-        Option("--recipe", metavar="FILE", help="How the release was made: a promise that is void fails."),
+        Path | None, Option("--recipe", metavar="FILE", help="How the release was made: a promise that is void fails.")
     ] = None,
     threshold: Annotated[float, Option("--threshold", help="Records with a larger risk are counted.")] = 0.2,
     population_size: Annotated[
         int | None,
-        Option("--population-size", min=1, metavar="N", help="Estimate who is alone among so many people."),
+        Option("--population-size", min=1, metavar="N", help="Estimate who is unique among this many people."),
     ] = None,
     weights: Annotated[
         str | None,
@@ -249,7 +240,6 @@ def audit(
     ] = None,
     engine: EngineOption = "local",
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Measure how safe a table is as it stands; exit 1 if a stated requirement fails.
 
@@ -266,8 +256,8 @@ def audit(
     from tokumei.tasks.audit_sample import Sampling
     from tokumei.tasks.audit_table import audit_source
 
-    known = names(qi, "--qi") if qi else []
-    secret = names(sensitive, "--sensitive") if sensitive else []
+    known = qi or []
+    secret = sensitive or []
     trees: object = hierarchies
     whole: object = original
     not_checked: Sequence[str] = ()
@@ -292,7 +282,7 @@ def audit(
                 in_order=in_order,
                 reading=reading,
             )
-        show(generalized, json=json)
+        show(generalized)
         if not generalized.holds:
             raise click.exceptions.Exit(EXIT_CHECK_FAILED)
         return
@@ -314,6 +304,6 @@ def audit(
             reading=reading,
         )
     result = replace(result, not_checked=not_checked)
-    show(result, json=json)
+    show(result)
     if not result.holds:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)

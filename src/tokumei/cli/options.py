@@ -13,7 +13,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
 
-from tokumei.cli.parameters import Argument, Option
+from tokumei.cli.parameters import Argument, Names, Option, pairs
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.text import choice_of
 from tokumei.data.files.reading import Reading
@@ -41,7 +41,7 @@ NNodesOption = Annotated[
 CautionOption = Annotated[
     float | None, Option("--caution", min=0, max=0.5, help="Chance that k lies below the band, and above it.")
 ]
-ForceOption = Annotated[bool, Option("--force", help="Replace outputs that exist.")]
+ForceOption = Annotated[bool, Option("--force", help="Overwrite outputs that exist.")]
 DeskOption = Annotated[Path, Option("--desk", metavar="DIR", help="The folder of the offer's desk.")]
 ProviderKeyOption = Annotated[Path, Option("--key", metavar="NAME.key", help="The provider's key, to sign with.")]
 SeedOption = Annotated[int, Option("--seed", min=0, help="The same seed gives the same result.")]
@@ -59,48 +59,8 @@ DrawOption = Annotated[
 ]
 
 
-def names(text: str, option: str) -> list[str]:
-    """Read names separated by commas; one that holds a comma stands in quotes, as in '"income, yearly",age'."""
-    found = [_unquoted(name) for name in _parts(text, ",", option) if name.strip()]
-    if not found:
-        raise InputError.of("names separated by commas", option=option, value=text)
-    for name in found:
-        if found.count(name) > 1:
-            raise InputError.of("each name once", option=option, value=name)
-    return found
-
-
-def pairs(texts: list[str], option: str) -> dict[str, str]:
-    """Read pairs such as age=2; several may stand in one text, separated by commas, and names in quotes."""
-    found: dict[str, str] = {}
-    for part in (part.strip() for text in texts for part in _parts(text, ",", option)):
-        name, *values = _parts(part, "=", option)
-        if not values or not name.strip():
-            raise InputError.of("name=value", option=option, value=part)
-        if _unquoted(name) in found:
-            raise InputError.of("each name once", option=option, value=part)
-        found[_unquoted(name)] = _unquoted("=".join(values))
-    return found
-
-
-def _parts(text: str, mark: str, option: str) -> list[str]:
-    """Cut a text at each mark outside quotes."""
-    if text.count('"') % 2:
-        raise InputError.of("a closing quote for each opening one", option=option, value=text)
-    # Of the pieces between quotes every second one is inside.
-    pieces = [piece if index % 2 else piece.replace(mark, "\0") for index, piece in enumerate(text.split('"'))]
-    return '"'.join(pieces).split("\0")
-
-
-def _unquoted(name: str) -> str:
-    """Take the quotes off a name; what is inside stays as it is, blanks at its ends included."""
-    name = name.strip()
-    is_quoted = len(name) > 1 and name.startswith('"') and name.endswith('"')
-    return name[1:-1].replace('""', '"') if is_quoted else name
-
-
 def part_options(
-    texts: list[str] | None, function: Callable[..., Any] | None = None, *, option: str = "--set"
+    texts: list[str] | None, function: Callable[..., object] | None = None, *, option: str = "--set"
 ) -> dict[str, str]:
     """Read the options of a part, each name=value; not split at commas, since a value may itself be a list.
 
@@ -130,6 +90,26 @@ def level_pairs(texts: list[str]) -> dict[str, int]:
     return levels
 
 
+def columns_of(alone: list[str] | None, option: str = "--hierarchy") -> dict[str, Path]:
+    """Read the files of single columns, as in age=ages.csv; a file's name may hold a comma."""
+    found: dict[str, Path] = {}
+    for text in alone or []:
+        name, mark, file = text.rpartition("=")
+        if not mark or not name or not file:
+            raise InputError.of("COLUMN=FILE", option=option, value=text)
+        found[name.strip().strip('"')] = Path(file)
+    return found
+
+
+def item_file(texts: list[str] | None) -> Path | None:
+    """Read the file of the item hierarchy, as in item=categories.csv."""
+    found = columns_of(texts)
+    for column in found:
+        if column != "item":
+            raise InputError.of("item=FILE, the one column that has categories", option="--hierarchy", value=column)
+    return found.get("item")
+
+
 PANEL = "How files are read"
 # What a history knows of a purchase; `tokumei.data.history` has their types, and takes long to import.
 ROLES = ("customer", "invoice", "date", "time", "item", "price", "quantity")
@@ -139,37 +119,33 @@ Delimiter = Annotated[
     Option(
         "--delimiter",
         panel=PANEL,
-        help="Separates the cells of a text file; 'blanks' for any run of blanks. Found if not given.",
+        help="Delimiter of a text file; 'blanks' for any run of blanks. Detected if not given.",
     ),
 ]
 Encoding = Annotated[
-    str | None,
-    Option("--encoding", panel=PANEL, help="Of a text file, such as cp932 or cp1252; found if not given."),
+    str | None, Option("--encoding", panel=PANEL, help="Of a text file, such as cp932 or cp1252; found if not given.")
 ]
 Sheet = Annotated[str | None, Option("--sheet", panel=PANEL, help="The sheet of a workbook that has several.")]
 SkipRows = Annotated[int, Option("--skip-rows", min=0, panel=PANEL, help="How many lines stand above the header.")]
 NullValues = Annotated[
-    str | None,
-    Option("--null-values", metavar="A,B,…", panel=PANEL, help="Texts that stand for a missing value."),
+    list[str] | None, Names("--null-values", panel=PANEL, help="Texts that stand for a missing value.")
 ]
 NoHeader = Annotated[
-    bool,
-    Option("--no-header", panel=PANEL, help="The first line is data; columns are called 1, 2, 3, …"),
+    bool, Option("--no-header", panel=PANEL, help="The first line is data; columns are called 1, 2, 3, …")
 ]
 Trim = Annotated[
     bool,
     Option(
         "--trim",
         panel=PANEL,
-        help="Leave out blanks at the ends of names and cells; so anyway where one stands after every delimiter.",
+        help="Strip blanks from the ends of names and cells; done anyway where every delimiter is followed by one.",
     ),
 ]
 Rename = Annotated[
     bool, Option("--rename", panel=PANEL, help="Read the second column of a name as name_2, the third as name_3.")
 ]
 Codes = Annotated[
-    bool,
-    Option("--codes", panel=PANEL, help="Keep codes where a file of Stata, SAS or SPSS has labels for them."),
+    bool, Option("--codes", panel=PANEL, help="Keep codes where a file of Stata, SAS or SPSS has labels for them.")
 ]
 Columns = Annotated[
     list[str] | None,
@@ -234,13 +210,12 @@ def reading_of(given: dict[str, Any]) -> Reading:
             near = nearest(role, ROLES)
             expected = f"'{near}'" if near else choice_of(ROLES)
             raise InputError.of(f"{expected} before =", option="--columns", value=role)
-    nulls = given["null_values"]
     return Reading(
         encoding=given["encoding"],
         delimiter=_unescaped(given["delimiter"]),
         sheet=given["sheet"],
         skip_rows=given["skip_rows"],
-        null_values=tuple(names(nulls, "--null-values")) if nulls else (),
+        null_values=tuple(given["null_values"] or ()),
         has_header=not given["no_header"],
         trim=given["trim"],
         rename=given["rename"],
@@ -256,7 +231,7 @@ def _unescaped(delimiter: str | None) -> str | None:
     return "\t" if delimiter in ("\\t", "tab") else delimiter
 
 
-def _with_options(command: Command, options: dict[str, tuple[Any, Any]]) -> Command:
+def _with_options(command: Command, options: dict[str, tuple[object, object]]) -> Command:
     signature = inspect.signature(command, eval_str=True)
     own = [part for name, part in signature.parameters.items() if name != "reading"]
     keyword = inspect.Parameter.KEYWORD_ONLY

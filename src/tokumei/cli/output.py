@@ -13,11 +13,11 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Annotated, Any
+from typing import Any
 
 import click
 
-from tokumei.cli.parameters import Option
+from tokumei.cli.parameters import PanelOption
 from tokumei.core import progress
 from tokumei.core.errors import CannotAnonymize, InputError, NotAllowed, PromiseBroken, TokumeiError
 from tokumei.core.result import Facts, Result, Rows, shown
@@ -28,6 +28,8 @@ NARROWEST_PARAGRAPH = 12
 # A last column of sentences that gets less room than this stands below its row.
 NARROWEST_SENTENCE = 30
 HANGING = "    "
+# Where a command keeps whether it was asked for JSON.
+JSON = "tokumei.json"
 
 
 def facts_lines(facts: Mapping[str, object], width: int | None) -> list[tuple[str, str]]:
@@ -178,8 +180,6 @@ def _width(text: str) -> int:
     return cell_len(text)
 
 
-JsonFlag = Annotated[bool, Option("--json", help="Print one JSON object and nothing else.")]
-
 # 1: a promise or a check failed, or a submission breaks a rule. Else what goes wrong is bad input or usage: 2.
 EXIT_CHECK_FAILED = 1
 EXIT_BAD_INPUT = 2
@@ -192,9 +192,24 @@ def print_json(result: Mapping[str, object]) -> None:
     click.echo(json.dumps(_plain(result), ensure_ascii=False))
 
 
-def show(result: Result, *, json: bool) -> None:
+def json_option() -> click.Option:
+    """Return the option that every command has which prints a result; `show` looks at it."""
+    about = "Print one JSON object and nothing else."
+    return PanelOption(["--json"], is_flag=True, expose_value=False, callback=_keep_json, help=about)
+
+
+def _keep_json(context: click.Context, _option: click.Parameter, value: bool) -> None:
+    context.meta[JSON] = value
+
+
+def wants_json() -> bool:
+    """Whether the command that runs was asked for JSON."""
+    return bool(click.get_current_context().meta.get(JSON))
+
+
+def show(result: Result) -> None:
     """Show a result: one JSON object for programs, or its facts, tables and sentences for people."""
-    if json:
+    if wants_json():
         print_json(result.to_dict())
         return
     for section in result.sections():

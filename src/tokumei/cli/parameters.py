@@ -12,11 +12,14 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from types import NoneType
-from typing import Any, get_args, get_origin
+from typing import Any, ParamSpec, get_args, get_origin
 
 import click
 
+from tokumei.core.errors import InputError
+
 OPTIONS_PANEL = "Options"
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,13 @@ class Option:
     max: float | None = None
     panel: str = OPTIONS_PANEL
     alone: str | None = None
+
+
+@dataclass(frozen=True)
+class Names(Option):
+    """An option whose value is names separated by commas."""
+
+    metavar: str | None = "A,B,…"
 
 
 @dataclass(frozen=True)
@@ -71,12 +81,30 @@ class _Within(click.FloatRange):
         return number
 
 
+class _NameList(click.ParamType[list[str] | None]):
+    """Names separated by commas."""
+
+    name = "names"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> list[str] | None:
+        """Read the names; an empty text is none where none are needed."""
+        if isinstance(value, list) or param is None or not (value or param.required):
+            return value if isinstance(value, list) else None
+        return names(str(value), param.opts[0])
+
+
 class _Member(click.Choice[Any]):
     """One of the values of an enumeration."""
 
     def normalize_choice(self, choice: object, ctx: click.Context | None) -> str:
         """Return a member as it is typed: by its value, where Click would take its name."""
         return str(choice.value if isinstance(choice, Enum) else choice)
+
+
+def shows_no_result(command: Callable[P, None]) -> Callable[P, None]:
+    """Mark a command that runs until it is ended, so that it gets no --json."""
+    command.shows_no_result = True  # type: ignore[attr-defined]
+    return command
 
 
 def parameters_of(function: Callable[..., Any]) -> list[click.Parameter]:
@@ -88,8 +116,8 @@ def _parameter(one: inspect.Parameter) -> click.Parameter:
     kind, about = get_args(one.annotation)
     if NoneType in get_args(kind):
         kind = get_args(kind)[0]
-    is_several = get_origin(kind) is list
-    if is_several:
+    is_several = get_origin(kind) is list and not isinstance(about, Names)
+    if get_origin(kind) is list:
         (kind,) = get_args(kind)
     is_required = one.default is inspect.Parameter.empty
     given: dict[str, Any] = {"help": about.help, "required": is_required}
@@ -103,7 +131,8 @@ def _parameter(one: inspect.Parameter) -> click.Parameter:
     if kind is bool:
         given["is_flag"] = True
     else:
-        given |= {"type": _type(kind, about), "multiple": is_several, "metavar": about.metavar or _metavar(kind)}
+        typed = _NameList() if isinstance(about, Names) else _type(kind, about)
+        given |= {"type": typed, "multiple": is_several, "metavar": about.metavar or _metavar(kind)}
     if about.alone is not None:
         given |= {"is_flag": False, "flag_value": about.alone}
     option = PanelOption([one.name, about.flag or f"--{one.name.replace('_', '-')}"], show_default=True, **given)
@@ -137,3 +166,43 @@ def _metavar(kind: type) -> str:
 
 def _is_bounded(about: Option | Argument) -> bool:
     return about.min is not None or about.max is not None
+
+
+def names(text: str, option: str) -> list[str]:
+    """Read names separated by commas; one that holds a comma stands in quotes, as in '"income, yearly",age'."""
+    found = [_unquoted(name) for name in _parts(text, ",", option) if name.strip()]
+    if not found:
+        raise InputError.of("names separated by commas", option=option, value=text)
+    for name in found:
+        if found.count(name) > 1:
+            raise InputError.of("each name once", option=option, value=name)
+    return found
+
+
+def pairs(texts: list[str], option: str) -> dict[str, str]:
+    """Read pairs such as age=2; several may stand in one text, separated by commas, and names in quotes."""
+    found: dict[str, str] = {}
+    for part in (part.strip() for text in texts for part in _parts(text, ",", option)):
+        name, *values = _parts(part, "=", option)
+        if not values or not name.strip():
+            raise InputError.of("name=value", option=option, value=part)
+        if _unquoted(name) in found:
+            raise InputError.of("each name once", option=option, value=part)
+        found[_unquoted(name)] = _unquoted("=".join(values))
+    return found
+
+
+def _parts(text: str, mark: str, option: str) -> list[str]:
+    """Cut a text at each mark outside quotes."""
+    if text.count('"') % 2:
+        raise InputError.of("a closing quote for each opening one", option=option, value=text)
+    # Of the pieces between quotes every second one is inside.
+    pieces = [piece if index % 2 else piece.replace(mark, "\0") for index, piece in enumerate(text.split('"'))]
+    return '"'.join(pieces).split("\0")
+
+
+def _unquoted(name: str) -> str:
+    """Take the quotes off a name; what is inside stays as it is, blanks at its ends included."""
+    name = name.strip()
+    is_quoted = len(name) > 1 and name.startswith('"') and name.endswith('"')
+    return name[1:-1].replace('""', '"') if is_quoted else name

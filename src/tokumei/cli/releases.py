@@ -8,17 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from tokumei.cli.options import (
-    ForceOption,
-    HierarchiesOption,
-    SeedOption,
-    names,
-    part_options,
-    reads_histories,
-    reads_tables,
-)
-from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
-from tokumei.cli.parameters import Argument, Option
+from tokumei.cli.options import ForceOption, HierarchiesOption, SeedOption, part_options, reads_histories, reads_tables
+from tokumei.cli.output import EXIT_CHECK_FAILED, show, showing_progress
+from tokumei.cli.parameters import Argument, Names, Option
 from tokumei.cli.request import (
     HierarchyOption,
     HouseholdOption,
@@ -48,14 +40,11 @@ InOrderOption = Annotated[
     bool, Option("--in-order", help="Row n of both files is the same person, as after --keep-order.")
 ]
 PeopleOption = Annotated[
-    Path | None,
-    Option("--original", metavar="X", help="The original: people who are known. Some attacks need none."),
+    Path | None, Option("--original", metavar="X", help="The original: people who are known. Some attacks need none.")
 ]
-KnownOption = Annotated[
-    str | None, Option("--known", metavar="A,B,…", help="Only these columns are known; --qi if not given.")
-]
+KnownOption = Annotated[list[str] | None, Names("--known", help="Only these columns are known; --qi if not given.")]
 SensitiveOption = Annotated[
-    str | None, Option("--sensitive", metavar="S", help="The column that others want to learn.")
+    list[str] | None, Names("--sensitive", metavar="S", help="The column that others want to learn.")
 ]
 PopulationOption = Annotated[
     Path | None, Option("--population", metavar="P", help="Everybody who might be in the release.")
@@ -116,11 +105,10 @@ def attack_table(
     method_set: MethodSetOption = None,
     k: KOption = None,
     claims: Annotated[
-        Path | None, Option("--claims", metavar="FILE", help="Write what is claimed of which cell to this file.")
+        Path | None, Option("--claims", metavar="FILE", help="Write the claims about each cell to this file.")
     ] = None,
     candidates: Annotated[
-        Path | None,
-        Option("--candidates", metavar="FILE", help="Write the rows that counts make likely to this file."),
+        Path | None, Option("--candidates", metavar="FILE", help="Write the rows that counts make likely to this file.")
     ] = None,
     options: Annotated[
         list[str] | None,
@@ -129,7 +117,6 @@ def attack_table(
     force: ForceOption = False,
     seed: SeedOption = 1,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Attack a released table as somebody who knows people would: by one attack, or by all that the files allow.
 
@@ -160,10 +147,8 @@ def attack_table(
     part = ALL if attack == ALL else DISCLOSURE_ATTACKS.make_from_text(attack, given)
     if "named" in changes:
         changes["named"] = rows_from_one(changes["named"])
-    columns = names(qi, "--qi")
-    secret = names(sensitive, "--sensitive") if sensitive else []
+    secret = sensitive or []
     trees = hierarchies_of(hierarchies, hierarchy)
-    numbers = names(numeric, "--numeric") if numeric else None
     made_by = told_method(method, method_set)
     outputs = {"--claims": claims, "--candidates": candidates}
     with showing_progress(), guarded(outputs, inputs=[original, release, rows], force=force) as drafts:
@@ -184,19 +169,19 @@ def attack_table(
                     "--control": control,
                 }
             )
-            table = released_table(release, columns, secret, reading=reading, hierarchies=trees, numeric=numbers)
+            table = released_table(release, qi, secret, reading=reading, hierarchies=trees, numeric=numeric)
             result = attack_alone(table, part, method=made_by, k=k, seed=seed)
         else:
             unit = Unit.of(person, household)
-            people = read_table(original, columns, secret, reading, hierarchies=trees).of_unit(unit)
+            people = read_table(original, qi, secret, reading, hierarchies=trees).of_unit(unit)
             result = attack_release(
                 people,
                 release,
                 part,
                 threat=threat,
-                known=names(known, "--known") if known else [],
+                known=known or [],
                 known_share=known_share,
-                numeric=numbers,
+                numeric=numeric,
                 rows=rows,
                 in_order=in_order,
                 made_up=made_up,
@@ -218,7 +203,7 @@ def attack_table(
             if result.candidates_table is None:
                 raise InputError.of("an attack that guesses rows: reconstruction", option="--candidates")
             write_file_or_folder(result.candidates_table, drafts["--candidates"])
-    show(result.written_to(claims or candidates), json=json)
+    show(result.written_to(claims or candidates))
     if result.is_refused:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)
 
@@ -263,20 +248,17 @@ def measure_table(
     original: OriginalOption,
     release: ReleaseOption,
     qi: QiOption,
-    sensitive: Annotated[
-        str | None, Option("--sensitive", metavar="A,B,…", help="The columns others want to learn.")
-    ] = None,
+    sensitive: Annotated[list[str] | None, Names("--sensitive", help="The columns others want to learn.")] = None,
     hierarchies: HierarchiesOption = None,
     hierarchy: HierarchyOption = None,
     numeric: NumericOption = None,
     rows: RowsOption = None,
     in_order: InOrderOption = False,
-    measures: Annotated[str | None, Option("--measures", metavar="A,B,…", help="Only these; all if not given.")] = None,
+    measures: Annotated[list[str] | None, Names("--measures", help="Only these; all if not given.")] = None,
     options: Annotated[
         list[str] | None, Option("--set", metavar="NAME=VALUE", help="An option of the one measure asked for.")
     ] = None,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Measure how much use a released table lost, by every measure that its columns allow.
 
@@ -286,26 +268,18 @@ def measure_table(
     from tokumei.measures.registry import TABLE_UTILITIES
     from tokumei.tasks.measure_table import measure_table as measure_release
 
-    wanted = names(measures, "--measures") if measures else None
     given = part_options(options)
-    if given and (wanted is None or len(wanted) != 1):
+    if given and (measures is None or len(measures) != 1):
         raise InputError.of("one measure, whose option it is", option="--set", value=next(iter(given)))
-    if wanted is not None and given:
+    if measures is not None and given:
         for key in ("hierarchies", "numeric"):
             if key in given:
                 raise InputError.of(f"--{key} instead", option="--set", value=key)
-    parts = None if wanted is None else [TABLE_UTILITIES.make_from_text(name, given) for name in wanted]
+    parts = None if measures is None else [TABLE_UTILITIES.make_from_text(name, given) for name in measures]
     with showing_progress():
-        before = read_table(
-            original,
-            names(qi, "--qi"),
-            names(sensitive, "--sensitive") if sensitive else [],
-            reading,
-            hierarchies=hierarchies_of(hierarchies, hierarchy),
-        )
-        numbers = names(numeric, "--numeric") if numeric else None
-        result = measure_release(before, release, parts, numeric=numbers, rows=rows, in_order=in_order, reading=reading)
-    show(result, json=json)
+        before = read_table(original, qi, sensitive or [], reading, hierarchies=hierarchies_of(hierarchies, hierarchy))
+        result = measure_release(before, release, parts, numeric=numeric, rows=rows, in_order=in_order, reading=reading)
+    show(result)
 
 
 @reads_histories
@@ -318,21 +292,18 @@ def measure_safety(
     original: Annotated[
         Path | None, Option("--original", metavar="T", help="The original table, for measures of rows.")
     ] = None,
-    qi: Annotated[
-        str | None, Option("--qi", metavar="A,B,…", help="The quasi-identifiers of a table; all if not given.")
-    ] = None,
+    qi: Annotated[list[str] | None, Names("--qi", help="The quasi-identifiers of a table; all if not given.")] = None,
     options: Annotated[
         list[str] | None, Option("--set", metavar="NAME=VALUE", help="An option of the measure; repeatable.")
     ] = None,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Measure how well a history hides customers, or a table whose values were drawn; exit 1 if it does not hold.
 
     Example: tokumei measure safety km-anonymity --set k=2 --set m=2 --release A.parquet
     """
     from tokumei.core.progress import step
-    from tokumei.data.files.histories import read_released_history
+    from tokumei.data.history import read_released_history
     from tokumei.measures.registry import HISTORY_SAFETY, ROWS_SAFETY
 
     given = part_options(options)
@@ -348,12 +319,12 @@ def measure_safety(
             history = read_released_history(release, reading)
             score, holds = part.measure(history), part.holds(history)
     facts = {"measure": name, "value": score.value, "holds": holds, **score.inputs}
-    show(Answer({"measure": name, "holds": holds, "score": score.as_dict()}, [Facts(facts)]), json=json)
+    show(Answer({"measure": name, "holds": holds, "score": score.as_dict()}, [Facts(facts)]))
     if not holds:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)
 
 
-def _tables(original: Path | None, release: Path, qi: str | None, reading: Reading) -> tuple[Table, Table]:
+def _tables(original: Path | None, release: Path, qi: list[str] | None, reading: Reading) -> tuple[Table, Table]:
     """Read the original and the release, with all columns as quasi-identifiers unless some are named."""
     from tokumei.data.files.formats import read_frame
     from tokumei.data.table import Table
@@ -361,9 +332,8 @@ def _tables(original: Path | None, release: Path, qi: str | None, reading: Readi
     if original is None:
         raise InputError.of("--original FILE, which a measure of rows compares with")
     frames = read_frame(original, reading), read_frame(release, reading)
-    columns = names(qi, "--qi") if qi else None
     before, after = (
-        Table.with_quasi_identifiers(frame, frame.columns if columns is None else columns, name=str(path))
+        Table.with_quasi_identifiers(frame, qi or frame.columns, name=str(path))
         for frame, path in zip(frames, (original, release), strict=True)
     )
     return before, after

@@ -11,14 +11,14 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import click
 
 from tokumei.cli import remote_server
 from tokumei.cli.edition import leaves
 from tokumei.cli.options import ForceOption
-from tokumei.cli.output import EXIT_BAD_INPUT, EXIT_CHECK_FAILED, JsonFlag, fail, show, showing_progress
+from tokumei.cli.output import EXIT_BAD_INPUT, EXIT_CHECK_FAILED, fail, show, showing_progress, wants_json
 from tokumei.cli.parameters import Argument, Option
 from tokumei.cli.remote_server import (
     SERVER_VARIABLE,
@@ -36,6 +36,7 @@ from tokumei.cli.remote_server import (
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.result import Answer, Facts, Rows, Section, Sentence
+from tokumei.core.text import Json, JsonView
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0
 # How often in a row the server may fail to answer while we only wait: it may be starting again.
@@ -43,13 +44,13 @@ FORGIVEN = 5
 REFUSED, FAILED = "refused", "failed"
 
 
-def wait_for(reached: Server, key: str) -> dict[str, Any]:
+def wait_for(reached: Server, key: str) -> Json:
     """Ask again and again until nothing more will happen to a submission."""
     pause, n_failures, label = FIRST_PAUSE, 0, ""
     with showing_progress(), step("waiting for the evaluation"):
         while True:
             try:
-                found: dict[str, Any] = reached.get(f"/submissions/{part(key)}")
+                found: Json = reached.get(f"/submissions/{part(key)}")
                 n_failures = 0
             except (NotReached, ServerFailed):
                 n_failures += 1
@@ -63,18 +64,18 @@ def wait_for(reached: Server, key: str) -> dict[str, Any]:
             pause = min(LONGEST_PAUSE, 1.3 * pause)
 
 
-def show_submission(found: Mapping[str, object], *, json: bool) -> None:
+def show_submission(found: Mapping[str, object]) -> None:
     """Show a submission; one that was refused or failed ends as a check on this machine does."""
-    show(Answer(found, _submission_sections(found)), json=json)
-    if found["state"] == REFUSED and not json:
+    show(Answer(found, _submission_sections(found)))
+    if found["state"] == REFUSED and not wants_json():
         fail(input_error(found), wants_json=False)
-    if found["reason"] and not json:
+    if found["reason"] and not wants_json():
         click.echo(found["reason"], err=True)
     if found["state"] in (REFUSED, FAILED):
         raise click.exceptions.Exit(EXIT_CHECK_FAILED if found["state"] == REFUSED else EXIT_BAD_INPUT)
 
 
-def contest_sections(found: Mapping[str, Any]) -> list[Section]:
+def contest_sections(found: JsonView) -> list[Section]:
     """Lay out a contest: where it stands, its rules, what is announced."""
     rules, attempts = found["rules"], found["attempts"]
     facts = {
@@ -102,7 +103,7 @@ def contest_sections(found: Mapping[str, Any]) -> list[Section]:
     ]
 
 
-def _submission_sections(found: Mapping[str, Any]) -> list[Section]:
+def _submission_sections(found: JsonView) -> list[Section]:
     named = {name: found[name] for name in ("key", "contest", "team", "kind", "target", "knowledge") if found[name]}
     sections: list[Section] = [Facts(named | {"state": found["says"], "at": found["at"]})]
     if found["is_score_hidden"]:
@@ -115,7 +116,7 @@ def _submission_sections(found: Mapping[str, Any]) -> list[Section]:
     return [*sections, Rows(["score", "value"], list(rows.items())), *map(Sentence, score.get("flags", []))]
 
 
-def _say_step(found: Mapping[str, Any], before: str) -> str:
+def _say_step(found: JsonView, before: str) -> str:
     """Report the step of the evaluation to a person, once for each."""
     now = str(found["progress"].get("step") or found["says"])
     if now != before and sys.stderr.isatty():
@@ -138,11 +139,10 @@ WaitOption = Annotated[bool, Option("--wait", help="Wait for the result and prin
 def login(
     server: ServerOption = None,
     username: Annotated[str | None, Option("--user", help="Name or address; asked for if not given.")] = None,
-    with_token: Annotated[bool, Option("--with-token", help="Ask for a token that was made on the page.")] = False,
+    with_token: Annotated[bool, Option("--with-token", help="Ask for a token made on the server's page.")] = False,
     scope: Annotated[str, Option("--scope", help="read, submit or organize.")] = "submit",
-    days: Annotated[int, Option("--days", min=1, max=3650, help="How long to stay logged in.")] = 90,
+    days: Annotated[int, Option("--days", min=1, max=3650, help="Days until the token expires.")] = 90,
     insecure: InsecureOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Log in to a server and keep a token for it in a file that only you can read.
 
@@ -163,10 +163,10 @@ def login(
         "expires": me["expires"],
         "kept in": str(file),
     }
-    show(Answer(shown), json=json)
+    show(Answer(shown))
 
 
-def logout(server: ServerOption = None, insecure: InsecureOption = False, json: JsonFlag = False) -> None:
+def logout(server: ServerOption = None, insecure: InsecureOption = False) -> None:
     """Revoke the token at the server and forget it here.
 
     Example: tokumei remote logout
@@ -175,14 +175,13 @@ def logout(server: ServerOption = None, insecure: InsecureOption = False, json: 
     reached.call("DELETE", "/tokens/current")
     forget(reached.url)
     shown = {"server": reached.url, "is_logged_in": False}
-    show(Answer(shown), json=json)
+    show(Answer(shown))
 
 
 def contests(
     contest: Annotated[str | None, Argument(metavar="[CONTEST]", help="Show one of them in full.")] = None,
     server: ServerOption = None,
     insecure: InsecureOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """List the contests of the server, or show the rules and the schedule of one.
 
@@ -192,24 +191,24 @@ def contests(
     if contest is not None:
         found = reached.get(f"/contests/{part(contest)}")
         found["announcements"] = reached.get(f"/contests/{part(contest)}/announcements")
-        show(Answer(found, contest_sections(found)), json=json)
+        show(Answer(found, contest_sections(found)))
         return
     page = reached.get("/contests", limit=100)
     rows = [
         [one["slug"], one["title"], one["phase"], one["closes_at"][:16], (one["team"] or {}).get("slug")]
         for one in page["items"]
     ]
-    show(Answer(page, [Rows(["contest", "title", "phase", "closes", "your team"], rows)]), json=json)
+    show(Answer(page, [Rows(["contest", "title", "phase", "closes", "your team"], rows)]))
 
 
-def teams(server: ServerOption = None, insecure: InsecureOption = False, json: JsonFlag = False) -> None:
+def teams(server: ServerOption = None, insecure: InsecureOption = False) -> None:
     """List your teams.
 
     Example: tokumei remote teams
     """
     found = find_server(server, allow_plain=insecure).get("/teams")
     rows = [[one["slug"], one["display_name"], one["role"]] for one in found]
-    show(Answer({"teams": found}, [Rows(["team", "name", "you are"], rows)]), json=json)
+    show(Answer({"teams": found}, [Rows(["team", "name", "you are"], rows)]))
 
 
 def join(
@@ -218,7 +217,6 @@ def join(
     invitation: Annotated[str, Option("--invitation", help="What the link to a private contest ends in.")] = "",
     server: ServerOption = None,
     insecure: InsecureOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Enter one of your teams in a contest.
 
@@ -226,7 +224,7 @@ def join(
     """
     body = {"team": team, "invitation": invitation}
     found = find_server(server, allow_plain=insecure).call("POST", f"/contests/{part(contest)}/join", json=body)
-    show(Answer(found, [Facts({"contest": found["slug"], "team": team, "phase": found["phase"]})]), json=json)
+    show(Answer(found, [Facts({"contest": found["slug"], "team": team, "phase": found["phase"]})]))
 
 
 def submit(
@@ -235,7 +233,6 @@ def submit(
     wait: WaitOption = False,
     server: ServerOption = None,
     insecure: InsecureOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Submit a release; with --wait, print its faults or its score.
 
@@ -243,7 +240,7 @@ def submit(
     """
     reached = find_server(server, allow_plain=insecure)
     roles = reached.get(f"/contests/{part(contest)}")["rules"]["release_files"]
-    _submit(reached, f"/contests/{part(contest)}/releases", roles, files, is_waiting=wait, json=json)
+    _submit(reached, f"/contests/{part(contest)}/releases", roles, files, is_waiting=wait)
 
 
 def attack(
@@ -254,7 +251,6 @@ def attack(
     wait: WaitOption = False,
     server: ServerOption = None,
     insecure: InsecureOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Submit a guess at another team's release.
 
@@ -263,7 +259,7 @@ def attack(
     reached = find_server(server, allow_plain=insecure)
     roles = reached.get(f"/contests/{part(contest)}")["rules"]["guess_files"]
     path = f"/contests/{part(contest)}/targets/{part(team)}/guesses?knowledge={part(knowledge)}"
-    _submit(reached, path, roles, files, is_waiting=wait, json=json)
+    _submit(reached, path, roles, files, is_waiting=wait)
 
 
 def status(
@@ -271,7 +267,6 @@ def status(
     wait: WaitOption = False,
     server: ServerOption = None,
     insecure: InsecureOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Show what became of a submission, or list your latest ones.
 
@@ -280,26 +275,24 @@ def status(
     reached = find_server(server, allow_plain=insecure)
     if key is not None:
         found = wait_for(reached, key) if wait else reached.get(f"/submissions/{part(key)}")
-        show_submission(found, json=json)
+        show_submission(found)
         return
     page = reached.get("/submissions")
     rows = [
         [one["key"], one["contest"], one["team"], one["kind"], one["target"], one["at"][:16], one["says"]]
         for one in page["items"]
     ]
-    show(Answer(page, [Rows(["key", "contest", "team", "kind", "target", "at", "state"], rows)]), json=json)
+    show(Answer(page, [Rows(["key", "contest", "team", "kind", "target", "at", "state"], rows)]))
 
 
-def scoreboard(
-    contest: ContestArgument, server: ServerOption = None, insecure: InsecureOption = False, json: JsonFlag = False
-) -> None:
-    """Show who stands where, as far as you may know.
+def scoreboard(contest: ContestArgument, server: ServerOption = None, insecure: InsecureOption = False) -> None:
+    """Show the ranking, as far as you may see it.
 
     Example: tokumei remote scoreboard spring-cup
     """
     found = find_server(server, allow_plain=insecure).get(f"/contests/{part(contest)}/scoreboard")
     if found["is_hidden"]:
-        show(Answer(found, [Sentence("The scoreboard is hidden until the contest ends.")]), json=json)
+        show(Answer(found, [Sentence("The scoreboard is hidden until the contest ends.")]))
         return
     extra = list(dict.fromkeys(name for line in found["lines"] for name in line["numbers"]))
     rows = [
@@ -307,7 +300,7 @@ def scoreboard(
         + [line["numbers"].get(name) for name in extra]
         for line in found["lines"]
     ]
-    show(Answer(found, [Rows(["place", "team", "value", "utility", "safety", *extra], rows)]), json=json)
+    show(Answer(found, [Rows(["place", "team", "value", "utility", "safety", *extra], rows)]))
 
 
 def download(
@@ -318,9 +311,8 @@ def download(
     force: ForceOption = False,
     server: ServerOption = None,
     insecure: InsecureOption = False,
-    json: JsonFlag = False,
 ) -> None:
-    """Fetch all files of a contest that there are now: data, knowledge, and the other teams' releases.
+    """Download all files of a contest available now: data, knowledge, and the other teams' releases.
 
     What was fetched before may stay; a file of yours that differs is replaced only with --force.
 
@@ -330,14 +322,14 @@ def download(
     with showing_progress():
         fetched = remote_server.fetch_all(reached, contest, to, force=force)
     rows = [[str(path), path.stat().st_size] for path in fetched]
-    show(Answer({"files": [name for name, _ in rows]}, [Rows(["file", "bytes"], rows)]), json=json)
+    show(Answer({"files": [name for name, _ in rows]}, [Rows(["file", "bytes"], rows)]))
 
 
 def _new_token(url: str, username: str | None, scope: str, days: int) -> str:
     """Ask for name, password and, where it is wanted, the code."""
     if scope not in {"read", "submit", "organize"}:
         raise InputError.of("read, submit or organize", option="--scope", value=scope)
-    body: dict[str, Any] = {
+    body: Json = {
         "username": username or click.prompt("User name", err=True),
         "password": click.prompt("Password", hide_input=True, err=True),
         "name": f"tokumei remote on {socket.gethostname()}"[:60],
@@ -351,13 +343,11 @@ def _new_token(url: str, username: str | None, scope: str, days: int) -> str:
         return str(Server(url).call("POST", "/tokens", json=body | {"code": code})["token"])
 
 
-def _submit(
-    reached: Server, path: str, roles: list[dict[str, str]], files: list[Path], *, is_waiting: bool, json: bool
-) -> None:
+def _submit(reached: Server, path: str, roles: list[dict[str, str]], files: list[Path], *, is_waiting: bool) -> None:
     with showing_progress():
         made = remote_server.send(reached, path, remote_server.by_role(roles, files))
     if is_waiting:
-        show_submission(wait_for(reached, made["key"]), json=json)
+        show_submission(wait_for(reached, made["key"]))
         return
     facts = {"key": made["key"], "state": made["says"], "next": f"tokumei remote status {made['key']} --wait"}
-    show(Answer(made, [Facts(facts)]), json=json)
+    show(Answer(made, [Facts(facts)]))

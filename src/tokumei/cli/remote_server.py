@@ -23,6 +23,7 @@ from urllib.parse import quote, urlsplit
 
 from tokumei.core.errors import Fault, InputError, MissingExtra, NotAllowed, NotFound, TokumeiError
 from tokumei.core.progress import Bar, step
+from tokumei.core.text import Json, JsonView
 from tokumei.data.files.disk import atomic_path
 
 if TYPE_CHECKING:
@@ -62,11 +63,11 @@ class Server:
     def __repr__(self) -> str:
         return f"Server({self.url!r})"
 
-    def get(self, path: str, **query: Any) -> Any:
+    def get(self, path: str, **query: object) -> Any:
         """Read something."""
         return self.call("GET", path, params={name: value for name, value in query.items() if value is not None})
 
-    def call(self, method: str, path: str, **given: Any) -> Any:
+    def call(self, method: str, path: str, **given: object) -> Any:
         """Send a request below /api/v1 and read the JSON that comes back."""
         with self._answering(method, path, **given) as answer:
             received = bytearray()
@@ -77,7 +78,7 @@ class Server:
         return _read(self.url, answer.status_code, bytes(received), answer.headers)
 
     @contextmanager
-    def stream(self, path: str, **query: Any) -> Iterator[Iterator[bytes]]:
+    def stream(self, path: str, **query: object) -> Iterator[Iterator[bytes]]:
         """Read a file piece by piece."""
         with self._answering("GET", path, params=query) as answer:
             if answer.status_code != 200:
@@ -161,7 +162,7 @@ def part(name: str) -> str:
     return quote(name, safe="")
 
 
-def _read_config() -> dict[str, Any]:
+def _read_config() -> Json:
     file = config_file()
     try:
         with file.open("rb") as handle:
@@ -207,7 +208,7 @@ def _read(url: str, status: int, body: bytes, headers: Mapping[str, str]) -> Any
     raise _error(status, found)
 
 
-def _error(status: int, found: Mapping[str, Any]) -> TokumeiError:
+def _error(status: int, found: JsonView) -> TokumeiError:
     message = found["message"]
     if status == 400 and found.get("faults"):
         return input_error(found)
@@ -219,7 +220,7 @@ def _error(status: int, found: Mapping[str, Any]) -> TokumeiError:
     return {403: NotAllowed, 404: NotFound}.get(status, TokumeiError)(message)
 
 
-def input_error(found: Mapping[str, Any]) -> InputError:
+def input_error(found: JsonView) -> InputError:
     """Make the error of faults that a server found, as the same check on this machine would raise it."""
     # What was expected is in words already, so its parameters are not needed.
     known = ("expected", "file", "line", "column", "value", "rule")
@@ -227,7 +228,7 @@ def input_error(found: Mapping[str, Any]) -> InputError:
     return InputError(faults, int(found.get("n_faults") or len(faults)))
 
 
-def printable(value: object) -> Any:
+def printable(value: object) -> object:
     """Take out of all texts what moves the cursor of a terminal or changes its colors."""
     if isinstance(value, str):
         return "".join(one for one in value if one.isprintable() or one == "\n")
@@ -292,7 +293,7 @@ def by_role(roles: Sequence[dict[str, str]], files: Sequence[Path]) -> dict[str,
     return {role["name"]: file for role, file in zip(roles, files, strict=True)}
 
 
-def send(reached: Server, path: str, files: dict[str, Path]) -> dict[str, Any]:
+def send(reached: Server, path: str, files: dict[str, Path]) -> Json:
     """Send files as a form does, and say how far it is."""
     n_bytes = sum(file.stat().st_size for file in files.values())
     with ExitStack() as stack:
@@ -324,7 +325,7 @@ def fetch_all(reached: Server, contest: str, to: Path | None, *, force: bool = F
     return list(wanted)
 
 
-def _fetch(reached: Server, contest: str, file: dict[str, Any], target: Path, bar: Bar, *, force: bool) -> None:
+def _fetch(reached: Server, contest: str, file: Json, target: Path, bar: Bar, *, force: bool) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     query = {"team": file["team"]} if file["team"] else {}
     path = f"/contests/{part(contest)}/files/{part(file['kind'])}/{part(file['name'])}"
@@ -345,7 +346,7 @@ def _fetch(reached: Server, contest: str, file: dict[str, Any], target: Path, ba
             raise InputError.of(expected, file=target, value="another file of this name")
 
 
-def _index(file: dict[str, Any]) -> Path:
+def _index(file: Json) -> Path:
     """Return the path for a file; names come from the server, so that none is used unchecked."""
     if file.get("kind") not in FOLDERS:
         raise InputError.of(f"a kind of file: {', '.join(FOLDERS)}", value=file.get("kind"))

@@ -12,18 +12,17 @@ from typing import Annotated, Any
 
 import click
 
-from tokumei.cli.history import item_file
 from tokumei.cli.options import (
     DrawOption,
     ForceOption,
     HierarchiesOption,
     ItemHierarchyOption,
     SeedOption,
-    names,
+    item_file,
     reads_histories,
 )
-from tokumei.cli.output import EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
-from tokumei.cli.parameters import Argument, Option
+from tokumei.cli.output import EXIT_CHECK_FAILED, show, showing_progress
+from tokumei.cli.parameters import Argument, Names, Option
 from tokumei.cli.request import ArxOption, asks
 from tokumei.core.errors import InputError
 from tokumei.core.result import Answer, Facts
@@ -44,23 +43,21 @@ class Language(StrEnum):
 SWEEP_FILES = ("sweep.json", "sweep.html")
 KnowledgeOption = Annotated[
     list[str] | None,
-    Option("--knowledge", metavar="25=T25", help="Per cent known and its file; drawn anew without a file."),
+    Option("--knowledge", metavar="25=T25", help="Percentage known and its file; drawn anew without one."),
 ]
 AttacksOption = Annotated[
-    str | None,
-    Option("--attacks", metavar="A,B,…", help="Which attacks; the strongest and s1 to s6 if not given."),
+    list[str] | None, Names("--attacks", help="Which attacks; the strongest and s1 to s6 if not given.")
 ]
 MinutesOption = Annotated[
     float | None,
     Option(
         "--minutes",
         metavar="N",
-        help="Try the strongest attacks that fit in this time; others are said to be left out.",
+        help="Try the strongest attacks that fit in this time; the report lists those left out.",
     ),
 ]
 SampleOption = Annotated[
-    int | None,
-    Option("--sample", min=2, metavar="N", help="Attack so many customers; as take minutes if not given."),
+    int | None, Option("--sample", min=2, metavar="N", help="Attack so many customers; as take minutes if not given.")
 ]
 
 
@@ -83,16 +80,13 @@ def report(
     hierarchy: ItemHierarchyOption = None,
     seed: SeedOption = 0,
     qi: Annotated[
-        str | None,
-        Option("--qi", metavar="A,B,…", panel=TABLES, help="The files are tables: what others may know."),
+        list[str] | None, Names("--qi", panel=TABLES, help="The files are tables: what others may know.")
     ] = None,
     sensitive: Annotated[
-        str | None,
-        Option("--sensitive", metavar="A,B,…", panel=TABLES, help="What others want to learn."),
+        list[str] | None, Names("--sensitive", panel=TABLES, help="What others want to learn.")
     ] = None,
     rows: Annotated[
-        Path | None,
-        Option("--rows", metavar="FILE", panel=TABLES, help="Whose row each released row was."),
+        Path | None, Option("--rows", metavar="FILE", panel=TABLES, help="The original row of each released row.")
     ] = None,
     in_order: Annotated[
         bool,
@@ -115,7 +109,7 @@ def report(
     request: Requirements = NOTHING,
     population_size: Annotated[
         int | None,
-        Option("--population-size", min=1, panel=TABLES, help="Estimate who is alone among so many people."),
+        Option("--population-size", min=1, panel=TABLES, help="Estimate who is unique among this many people."),
     ] = None,
     weights: Annotated[
         str | None,
@@ -131,13 +125,12 @@ def report(
         ),
     ] = None,
     public: Annotated[
-        bool, Option("--public", panel=TABLES, help="Write what may be published: nothing in it leads to a person.")
+        bool, Option("--public", panel=TABLES, help="Write a version to publish: nothing in it leads to a person.")
     ] = False,
     hierarchies: HierarchiesOption = None,
     lang: Annotated[Language, Option("--lang", panel=TABLES, help="The language of the pages.")] = Language.EN,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Measure and attack a release in every way, and write one self-contained page.
 
@@ -161,21 +154,8 @@ def report(
             "weights": weights,
             **_stated(context),
         }
-        known = names(qi, "--qi") if qi else []
-        wanted = names(sensitive, "--sensitive") if sensitive else []
         _report_table(
-            original,
-            from_arx,
-            release,
-            known,
-            wanted,
-            out,
-            more,
-            reading,
-            lang.value,
-            public=public,
-            force=force,
-            json=json,
+            original, from_arx, release, qi or [], sensitive or [], out, more, reading, lang, public=public, force=force
         )
         return
     of_tables = (
@@ -194,7 +174,7 @@ def report(
             release,
             knowledge=knowledge,
             draw=draw,  # type: ignore[arg-type]
-            attacks=names(attacks, "--attacks") if attacks else None,
+            attacks=attacks,
             minutes=minutes,
             swept=None if sweep is None else _read_sweep(sweep),
             sample=sample,
@@ -204,7 +184,7 @@ def report(
             name=f"Report on {release.name}",
         )
         done.page().write(drafts["--out"])
-    show(Answer({**done.to_dict(), "out": str(out)}, [*done.sections(), Facts({"page": str(out)})]), json=json)
+    show(Answer({**done.to_dict(), "out": str(out)}, [*done.sections(), Facts({"page": str(out)})]))
 
 
 @reads_histories
@@ -223,7 +203,6 @@ def sweep(
     seed: SeedOption = 0,
     force: ForceOption = False,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Anonymize a history in many ways and draw what safety costs; what was done before is not done again.
 
@@ -232,7 +211,6 @@ def sweep(
     from tokumei.data.files.outputs import check_folder, guarded
     from tokumei.tasks.report_history import sweep_history
 
-    wanted = names(attacks, "--attacks") if attacks else None
     items = item_file(hierarchy)
     read = [file, grid, items, *files_of(knowledge)]
     check_folder(out, ("results", *SWEEP_FILES), option="--out", inputs=read, force=force)
@@ -243,7 +221,7 @@ def sweep(
             grid=grid,
             knowledge=knowledge,
             draw=draw,  # type: ignore[arg-type]
-            attacks=wanted,
+            attacks=attacks,
             minutes=minutes,
             sample=sample,
             seed=seed,
@@ -254,7 +232,7 @@ def sweep(
             done.ways.write_json(drafts["sweep.json"])
             done.page().write(drafts["sweep.html"])
     page = Facts({"page": str(out / "sweep.html")})
-    show(Answer({**done.to_dict(), "out": str(out)}, [*done.sections(), page]), json=json)
+    show(Answer({**done.to_dict(), "out": str(out)}, [*done.sections(), page]))
 
 
 def _report_table(
@@ -266,11 +244,10 @@ def _report_table(
     out: Path,
     options: dict[str, Any],
     reading: Reading,
-    language: str,
+    language: Language,
     *,
     public: bool,
     force: bool,
-    json: bool,
 ) -> None:
     """Report on a table: the page by the suffix of its file."""
     from tokumei.data.files.formats import read_beside
@@ -291,13 +268,13 @@ def _report_table(
             is_whole = options["rows"] is None and read_beside(release, reading, people.roles).height == people.n_rows
             options["in_order"] = options["in_order"] or is_whole
         done = report_table(people, str(release), reading=reading, **options)
-        done.write(drafts["--out"], language, out.suffix, is_public=public)
-    show(done.written_to(out), json=json)
+        done.write(drafts["--out"], language.value, out.suffix, is_public=public)
+    show(done.written_to(out))
     if not done.dossier["holds"]:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)
 
 
-def _stated(file: Path | None) -> dict[str, Any]:
+def _stated(file: Path | None) -> dict[str, object]:
     """Read what people state of the release, and who decides, from a job file."""
     from tokumei.tasks.job_file import Job
 
@@ -329,7 +306,6 @@ def demo(
     customers: Annotated[int, Option(min=2, help="Number of made-up customers.")] = 400,
     seed: SeedOption = 1,
     force: ForceOption = False,
-    json: JsonFlag = False,
 ) -> None:
     """Make up a retail history, anonymize it, attack it, measure it, and write a report.
 
@@ -365,4 +341,4 @@ def demo(
         "report": str(out),
         "seconds": round(time.perf_counter() - started, 2),
     }
-    show(Answer(summary, [Facts(summary, "Tokumei demo")]), json=json)
+    show(Answer(summary, [Facts(summary, "Tokumei demo")]))

@@ -13,9 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tokumei.cli.options import names, pairs
-from tokumei.cli.parameters import OPTIONS_PANEL, Option
+from tokumei.cli.options import columns_of
+from tokumei.cli.parameters import OPTIONS_PANEL, Names, Option, names, pairs
 from tokumei.core.errors import InputError
+from tokumei.core.text import JsonView
 from tokumei.data.files.reading import Reading
 from tokumei.tasks.request import Kind, ReleaseRequest, Requirements, request_fields, role_fields
 
@@ -35,14 +36,10 @@ TYPED: Mapping[Kind, Any] = {
 ALL = "*"
 # What a mark in the notation of a number stands for, where it does not say so itself.
 SAID = {"WHOSE": "WHOSE shares count where rows are left out"}
-QiOption = Annotated[str, Option("--qi", metavar="A,B,…", help="The quasi-identifiers: what others may know.")]
-NumericOption = Annotated[
-    str | None,
-    Option("--numeric", metavar="A,B,…", help="Columns of numbers; those that hold numbers if not given."),
-]
+QiOption = Annotated[list[str], Names("--qi", help="The quasi-identifiers: what others may know.")]
+NumericOption = Annotated[list[str] | None, Names("--numeric", help="Numeric columns; detected if not given.")]
 HierarchyOption = Annotated[
-    list[str] | None,
-    Option("--hierarchy", metavar="COLUMN=FILE", help="The hierarchy of one column; repeatable."),
+    list[str] | None, Option("--hierarchy", metavar="COLUMN=FILE", help="The hierarchy of one column; repeatable.")
 ]
 
 
@@ -56,10 +53,9 @@ ArxOption = Annotated[
     ),
 ]
 SensitiveColumnsOption = Annotated[
-    str | None,
-    Option(
+    list[str] | None,
+    Names(
         "--sensitive",
-        metavar="A,B,…",
         help="The columns others want to learn; they are released, too. A number such as --l-diversity 2 is for each.",
     ),
 ]
@@ -100,30 +96,19 @@ def asks(kind: type[Requirements], *without: str, panel: str = OPTIONS_PANEL) ->
     return decorated
 
 
-def with_sensitive(request: ReleaseRequest, sensitive: str | None) -> ReleaseRequest:
+def with_sensitive(request: ReleaseRequest, sensitive: list[str] | None) -> ReleaseRequest:
     """Return a request whose sensitive columns have every number that names none, and are released."""
-    listed = names(sensitive, "--sensitive") if sensitive else []
+    listed = sensitive or []
     made = request.of_columns(listed)
     there = {*made.sensitive_columns(), *made.keep}
     return replace(made, keep=[*made.keep, *(name for name in listed if name not in there)])
 
 
-def hierarchies_of(folder: Path | None, alone: list[str] | None) -> Any:
+def hierarchies_of(folder: Path | None, alone: list[str] | None) -> object:
     """Return the hierarchies as a request has them: a folder, files by column, both or nothing."""
     if folder is None and not alone:
         return None
     return columns_of(alone) | ({} if folder is None else {"": folder})
-
-
-def columns_of(alone: list[str] | None, option: str = "--hierarchy") -> dict[str, Any]:
-    """Read the files of single columns, as in age=ages.csv; a file's name may hold a comma."""
-    found: dict[str, Any] = {}
-    for text in alone or []:
-        name, mark, file = text.rpartition("=")
-        if not mark or not name or not file:
-            raise InputError.of("COLUMN=FILE", option=option, value=text)
-        found[name.strip().strip('"')] = Path(file)
-    return found
 
 
 def read_table(
@@ -141,7 +126,7 @@ def read_table(
     return Table(file, qi, sensitive, hierarchies=hierarchies, numeric=numeric, reading=reading)
 
 
-def _parameter(name: str, about: Mapping[str, Any], panel: str) -> inspect.Parameter:
+def _parameter(name: str, about: JsonView, panel: str) -> inspect.Parameter:
     """Make the option of a field."""
     flag, kind = _flag(name), about["kind"]
     least = 1 if kind == Kind.WHOLE else None
@@ -152,7 +137,7 @@ def _parameter(name: str, about: Mapping[str, Any], panel: str) -> inspect.Param
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=typed)
 
 
-def _help(about: Mapping[str, Any]) -> str:
+def _help(about: JsonView) -> str:
     """Return the help of a field with the words that may be typed."""
     said = [about["help"]]
     if about["words"]:

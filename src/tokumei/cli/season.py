@@ -24,7 +24,7 @@ from tokumei.cli.contest import (
     ranking_sections,
 )
 from tokumei.cli.options import ForceOption, SeedOption, reads_histories
-from tokumei.cli.output import JsonFlag, show, showing_progress
+from tokumei.cli.output import show, showing_progress
 from tokumei.cli.parameters import Argument, Option
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.result import Answer, Facts
@@ -39,9 +39,8 @@ def make_release(
     out: OutOption,
     method: Annotated[str | None, Option("--method", help="A built-in team; the simplest if not given.")] = None,
     seed: SeedOption = 0,
-    json: JsonFlag = False,
 ) -> None:
-    """Make a release as a built-in team does, to begin with.
+    """Make a first release by a built-in anonymizer.
 
     Example: tokumei contest make-release kit --out my-release
     """
@@ -51,19 +50,18 @@ def make_release(
         rules, data, _ = open_kit(kit)
         name = _chosen(method, list(rules.anonymizers()), "anonymizer")
         rules.anonymize(name, data, draft, seed=seed)
-    show(Answer({"out": str(out), "method": name, "next": f"tokumei contest check {kit} {out}"}), json=json)
+    show(Answer({"out": str(out), "method": name, "next": f"tokumei contest check {kit} {out}"}))
 
 
 def make_guess(
     kit: KitArgument,
     release: Annotated[Path, Argument(metavar="RELEASE", help="The folder of a published release.")],
     out: OutOption,
-    level: Annotated[str | None, Option("--level", help="Of knowledge; the first if not given.")] = None,
+    level: Annotated[str | None, Option("--level", help="Level of knowledge; the first if not given.")] = None,
     method: Annotated[str | None, Option("--method", help="A built-in attack; the simplest if none.")] = None,
     seed: SeedOption = 0,
-    json: JsonFlag = False,
 ) -> None:
-    """Guess at a published release as a built-in attack does, to begin with.
+    """Make a first guess at a published release by a built-in attack.
 
     Example: tokumei contest make-guess kit kit/sample/published --out my-guess
     """
@@ -78,7 +76,7 @@ def make_guess(
         part = {role.name: known[role.name] for role in levels[chosen]}
         rules.attack(name, data, part, files_in(release, rules.terms.published_files), draft, seed=seed)
     facts = {"out": str(out), "method": name} | ({"level": chosen} if chosen else {})
-    show(Answer(facts | {"next": f"tokumei contest check {kit} {out} --published {release}"}), json=json)
+    show(Answer(facts | {"next": f"tokumei contest check {kit} {out} --published {release}"}))
 
 
 def _chosen(wanted: str | None, known: list[str], kind: str) -> str:
@@ -121,9 +119,8 @@ def kit(
         str | None, Option("--team", help="Pack the data that this team has alone, too; for nobody else.")
     ] = None,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
-    """Pack what teams need: rules, data, a sample release and attack; of an edition alone to practice.
+    """Pack a kit for teams: rules, data, a sample release and a sample attack. With --edition, a kit to practice with.
 
     Example: tokumei contest kit cup --out kit.zip
     """
@@ -145,21 +142,20 @@ def kit(
             with plain_source(source or source_of(rules), reading) as plain:
                 names = kit_of_edition(rules, drafts["--out"], seed=seed, source=plain)
     result: dict[str, object] = {"out": str(out), "files": names}
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 @reads_histories
 def replay(
     folder: ContestArgument,
-    is_quick: Annotated[bool, Option("--quick", help="Verify log and files; work out nothing again.")] = False,
+    is_quick: Annotated[bool, Option("--quick", help="Verify log and files; compute nothing again.")] = False,
     head: Annotated[
         str | None, Option("--head", metavar="HASH", help="A hash shown before, which the log must still hold.")
     ] = None,
     source: SourceOption = None,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
-    """Audit a contest: verify its log and files, and work out every score, verdict and place again.
+    """Audit a contest: verify its log and files, and compute every score, verdict and place again.
 
     With --source the data are sampled again too; it is read as when the contest was prepared.
 
@@ -173,7 +169,7 @@ def replay(
     with showing_progress(), plain_source(source, reading) as plain:
         found = replay_contest(folder, is_quick=is_quick, head=head, source=plain)
     result = {"is_true": True} | asdict(found)
-    show(Answer(result), json=json)
+    show(Answer(result))
 
 
 @reads_histories
@@ -189,7 +185,6 @@ def simulate(
     seed: SeedOption = 1,
     options: SetOption = None,
     reading: Reading = AS_IT_IS,
-    json: JsonFlag = False,
 ) -> None:
     """Play a whole season: every built-in attack at every level of knowledge on the built-in anonymizers.
 
@@ -221,4 +216,4 @@ def simulate(
     }
     told = result | {"ranking": [standing.as_dict() for standing in standings]}
     board = ranking_sections(standings, f"{contest.terms.title}, a simulated season")
-    show(Answer(told, [*board, Facts(result)]), json=json)
+    show(Answer(told, [*board, Facts(result)]))

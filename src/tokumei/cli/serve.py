@@ -11,20 +11,20 @@ from typing import Annotated
 
 import click
 
-from tokumei.cli.output import JsonFlag, show, showing_progress
-from tokumei.cli.parameters import Argument, Option
+from tokumei.cli.output import show, showing_progress
+from tokumei.cli.parameters import Argument, Option, shows_no_result
 from tokumei.core.errors import InputError, MissingExtra
 from tokumei.core.result import Answer
 
 WILDCARDS = ("0.0.0.0", "::")  # noqa: S104 - named here to be asked about.
 
 
+@shows_no_result
 def serve(
     port: Annotated[int, Option("--port", min=0, max=65535, help="Where it listens; 0 takes any free one.")] = 8000,
     host: Annotated[str, Option("--host", help="The address it listens at.")] = "127.0.0.1",
     data: Annotated[
-        Path | None,
-        Option("--data", metavar="DIR", help="Where everything is kept. [default: ~/.local/share/tokumei]"),
+        Path | None, Option("--data", metavar="DIR", help="Where everything is kept. [default: ~/.local/share/tokumei]")
     ] = None,
     demo: Annotated[bool, Option("--demo", help="Fill it with made-up contests and print the log-ins.")] = False,
     jobs: Annotated[bool, Option("--jobs/--no-jobs", help="Run jobs too, or leave them to `tokumei worker`.")] = True,
@@ -64,7 +64,6 @@ def add_user(
     ] = False,
     delete: Annotated[bool, Option("--delete", help="Delete the account for good; asks for its name again.")] = False,
     data: Annotated[Path | None, Option("--data", metavar="DIR", help="The folder of the platform.")] = None,
-    json: JsonFlag = False,
 ) -> None:
     """Make an account on this machine's platform, or give rights to one; asks for the password of a new one.
 
@@ -86,7 +85,7 @@ def add_user(
         if click.prompt("The name again, to delete it for good") != known.username:
             raise InputError.of(f"the name '{known.username}'; nothing was deleted", column="NAME")
         delete_account(known)
-        show(Answer({"user": username, "deleted": True}), json=json)
+        show(Answer({"user": username, "deleted": True}))
         return
     if known is not None and reset_two_factor:
         authentication.remove_second_factor(known)
@@ -96,7 +95,7 @@ def add_user(
     password = None if known else click.prompt("Password", hide_input=True, confirmation_prompt=True)
     user = services.make_user(username, email=email, password=password, is_admin=admin, is_organizer=organizer)
     facts = {"user": user.username, "admin": user.is_superuser, "organizer": user.is_organizer}
-    show(Answer(facts), json=json)
+    show(Answer(facts))
 
 
 def _name_hosts(host: str) -> None:
@@ -136,9 +135,10 @@ def _rest_of_demo() -> str | None:
     return "tokumei.platform.demo.rest" if has_rest(settings.DATA) else None
 
 
+@shows_no_result
 def worker(
     data: Annotated[Path | None, Option("--data", metavar="DIR", help="The folder of the server's files.")] = None,
-    processes: Annotated[int | None, Option(min=1, max=64, help="Evaluations to run at once.")] = None,
+    processes: Annotated[int | None, Option(min=1, max=64, help="Evaluations to run at the same time.")] = None,
 ) -> None:
     """Do the server's jobs until stopped: evaluations, the exchange, mail; start as many as wanted, here or elsewhere.
 
@@ -165,7 +165,6 @@ def backup(
         Path, Option("--out", metavar="FILE.tar.gz|DIR", help="The backup: packed into one file, or a folder.")
     ],
     data: DataOption = None,
-    json: JsonFlag = False,
 ) -> None:
     """Copy a server's database and files as of one moment, while it runs.
 
@@ -181,14 +180,13 @@ def backup(
         if os.environ.get("TOKUMEI_STORE"):
             _fetch_from_store()
         done = back_up(out)
-    show(Answer(asdict(done)), json=json)
+    show(Answer(asdict(done)))
 
 
 def restore(
-    backup: Annotated[Path, Argument(metavar="BACKUP", help="What tokumei backup wrote.")],
+    backup: Annotated[Path, Argument(metavar="BACKUP", help="The file or folder that tokumei backup wrote.")],
     data: Annotated[Path, Option("--data", metavar="DIR", help="A new folder for the platform.")],
     trust: Annotated[bool, Option("--trust", help="Take a backup that this machine's key did not sign.")] = False,
-    json: JsonFlag = False,
 ) -> None:
     """Put a backup into a new folder, and its database where DATABASE_URL says; replaces nothing.
 
@@ -198,7 +196,7 @@ def restore(
 
     with showing_progress():
         done = put_back(backup, data.expanduser().resolve(), is_trusted=trust)
-    show(Answer(asdict(done)), json=json)
+    show(Answer(asdict(done)))
 
 
 def _fetch_from_store() -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -24,10 +24,10 @@ from tokumei.core.text import counted
 from tokumei.data.files.csv import TextFrame, find_delimiter, first_bytes, header_names, write_csv
 from tokumei.data.files.disk import check_is_file
 from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame
-from tokumei.data.files.histories import read_history, write_history_table
+from tokumei.data.files.histories import write_history_table
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.strict import DELETED, ColumnType, StrictFile
-from tokumei.data.history import History, period_name, period_of
+from tokumei.data.history import History, period_name, period_of, read_history
 from tokumei.data.made_retail import make_retail
 from tokumei.data.online_retail import SPELLINGS, clean_retail, to_history
 
@@ -70,7 +70,7 @@ SAME_NAME_MONTHLY = f"{SAME_NAME} in the month"
 OTHER_NAME = "another pseudonym than in line {other_line}, where it stands for {customer}"
 OTHER_NAME_MONTHLY = f"{OTHER_NAME} in the month"
 # What a fault's text is filled in with: the same in every row, or by the row.
-Parameters = Mapping[str, Any] | Callable[[int], Mapping[str, Any]]
+Parameters = Mapping[str, object] | Callable[[int], Mapping[str, object]]
 NO_PARAMETERS: Mapping[str, object] = {}
 Read = TypeVar("Read")
 
@@ -132,12 +132,7 @@ class RowFaults:
             self.add_rows(rule, self.text.frame[column].gather(rows).fill_null(""), rows, expected, parameters)
 
     def add_rows(
-        self,
-        rule: str,
-        found: pl.Series,
-        rows: pl.Series | None,
-        expected: str,
-        parameters: Parameters = NO_PARAMETERS,
+        self, rule: str, found: pl.Series, rows: pl.Series | None, expected: str, parameters: Parameters = NO_PARAMETERS
     ) -> None:
         """Add a fault for each value found, in the column of its name (none: in the whole line); the first are listed.
 

@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 
 from tokumei.core.errors import InputError
 from tokumei.core.registry import Registry
-from tokumei.core.text import Text
+from tokumei.core.text import Json, JsonView, Text
 
 # Which of a team's releases counts.
 LATEST, BEST, CHOSEN = COUNTS = ("latest", "best", "chosen")
@@ -99,12 +99,12 @@ class ReleaseScore:
     `safety` is missing where only attacks of other teams decide it. `flags` are sentences about what is suspicious.
     """
 
-    details: Mapping[str, Any]
+    details: JsonView
     utility: float
     safety: float | None = None
     flags: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the score for a log."""
         return {
             "details": dict(self.details),
@@ -114,7 +114,7 @@ class ReleaseScore:
         }
 
     @classmethod
-    def of(cls, written: Mapping[str, Any]) -> ReleaseScore:
+    def of(cls, written: JsonView) -> ReleaseScore:
         """Read it back from a log."""
         return cls(written["details"], written["utility"], written["safety"], tuple(written["flags"]))
 
@@ -124,15 +124,15 @@ class GuessScore:
     """How right a guess was, from 0 to 1; `is_proof` tells, where an edition tests that, if the release is unsafe."""
 
     success: float
-    details: Mapping[str, Any]
+    details: JsonView
     is_proof: bool | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the score for a log."""
         return {"success": self.success, "details": dict(self.details), "is_proof": self.is_proof}
 
     @classmethod
-    def of(cls, written: Mapping[str, Any]) -> GuessScore:
+    def of(cls, written: JsonView) -> GuessScore:
         """Read it back from a log."""
         return cls(written["success"], written["details"], written["is_proof"])
 
@@ -172,7 +172,7 @@ class Standing:
     reason: str = ""
     proven_by: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the standing for JSON."""
         return {
             "place": self.place,

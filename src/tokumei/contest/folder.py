@@ -29,14 +29,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from tokumei.contest.edition import ContestTerms, Edition, FileRole, Files, files_in
 from tokumei.contest.log import Log, locked_log, read_log
 from tokumei.contest.season import PlayedGuess, PlayedRelease, Season, check_team_name
 from tokumei.contest.setting import SETTING, Secret, public_digest, read_counts, read_setting
 from tokumei.core.errors import InputError, NotFound, PromiseBroken
-from tokumei.core.text import Text, counted
+from tokumei.core.text import JsonView, Text, counted
 
 PUBLIC, SECRET, RANKING = "public", "secret", "ranking.json"
 # The first time that a zip file can hold. Real times would tell which file was made first.
@@ -50,7 +49,7 @@ DRAFT = ".draft-"
 class SealedScore:
     """A score, with the code that binds it to the files it was given to."""
 
-    score: Mapping[str, Any]
+    score: JsonView
     seal: str
 
 
@@ -129,7 +128,7 @@ class Contest:
         """Whether a score and its files are those that were sealed."""
         return hmac.compare_digest(self.seal(scored.score, files, target).seal, scored.seal)
 
-    def opened(self, scored: SealedScore, files: Files, target: str = "") -> Mapping[str, Any]:
+    def opened(self, scored: SealedScore, files: Files, target: str = "") -> JsonView:
         """Return a score if its seal holds."""
         if not self.holds_seal(scored, files, target):
             raise PromiseBroken("The score is not the one that these files were given.")

@@ -111,11 +111,7 @@ def kit_of_contest(contest: Contest, out: Path | str, *, team: str | None = None
 
 
 def kit_of_edition(
-    edition: Edition,
-    out: Path | str,
-    *,
-    seed: int = SAMPLE_SEED,
-    source: Path | None = None,
+    edition: Edition, out: Path | str, *, seed: int = SAMPLE_SEED, source: Path | None = None
 ) -> list[str]:
     """Write a kit to practice with, on data of its own, without a contest."""
     with tempfile.TemporaryDirectory() as folder:

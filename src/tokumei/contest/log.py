@@ -13,11 +13,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tokumei.core.chain import ChainFile, Link, canonical
 from tokumei.core.errors import NotFound, PromiseBroken
-from tokumei.core.text import counted
+from tokumei.core.text import JsonView, counted
 from tokumei.data.files.disk import write_text
 
 LOG, HEAD = "log.jsonl", "head.json"
@@ -29,7 +28,7 @@ class LogLine:
 
     number: int
     step: str
-    facts: Mapping[str, Any]
+    facts: JsonView
     hash: str
 
     @classmethod

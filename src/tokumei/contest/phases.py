@@ -320,10 +320,7 @@ def _new_ranking(contest: Contest, season: Season) -> dict[str, object]:
 
 def ranking_text(contest: Contest, season: Season) -> str:
     """Return the text of the final ranking as the log has it."""
-    shape = {
-        "title": contest.terms.title,
-        "ranking": [standing.as_dict() for standing in season.standings()],
-    }
+    shape = {"title": contest.terms.title, "ranking": [standing.as_dict() for standing in season.standings()]}
     return canonical(shape) + "\n"
 
 

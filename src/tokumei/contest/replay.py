@@ -251,14 +251,7 @@ HOUSE = "house-"
 PAGE, STANDINGS, ATTACKS = "results.html", "standings.svg", "attacks.svg"
 
 
-def simulate(
-    edition: Edition,
-    folder: Path | str,
-    *,
-    n_teams: int,
-    seed: int,
-    source: Path | None = None,
-) -> Contest:
+def simulate(edition: Edition, folder: Path | str, *, n_teams: int, seed: int, source: Path | None = None) -> Contest:
     """Play a whole contest in a folder, from preparing it to closing it, and write a page of its results."""
     if n_teams < 1:
         raise InputError.of("at least 1 team", option="teams", value=n_teams)

@@ -31,7 +31,7 @@ from tokumei.contest.edition import (
 )
 from tokumei.contest.log import LOG, LogLine
 from tokumei.core.errors import InputError, NotAllowed, NotFound, PromiseBroken
-from tokumei.core.text import Text, counted
+from tokumei.core.text import Json, Text, counted
 
 Rank = Callable[[Sequence[TeamEntry]], list[Standing]]
 Entered = TypeVar("Entered")
@@ -140,7 +140,7 @@ class AttackPlace:
     found: float
     n_attacked: int
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the place for JSON."""
         return {"place": self.place, "team": self.team, "found": self.found, "attacked": self.n_attacked}
 

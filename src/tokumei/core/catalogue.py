@@ -76,10 +76,7 @@ def read_po(text: str) -> list[Message]:
         if parts.get("msgid"):
             messages.append(
                 Message(
-                    parts["msgid"],
-                    parts.get("msgid_plural", ""),
-                    parts.get("msgctxt", ""),
-                    parts.get("msgstr", ""),
+                    parts["msgid"], parts.get("msgid_plural", ""), parts.get("msgctxt", ""), parts.get("msgstr", "")
                 )
             )
     return messages

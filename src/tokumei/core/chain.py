@@ -18,9 +18,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tokumei.core.errors import PromiseBroken
+from tokumei.core.text import JsonView
 
 START = "0" * 64
 
@@ -31,7 +32,7 @@ class Link:
 
     number: int
     previous_hash: str
-    payload: Mapping[str, Any]
+    payload: JsonView
 
     @property
     def line(self) -> str:

@@ -21,7 +21,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-from tokumei.core.text import Text, from_json, to_json
+from tokumei.core.text import Json, JsonView, Text, from_json, to_json
 
 LISTED_FAULTS = 20
 # Of each kind so many are shown with their places, where faults are told by kinds.
@@ -38,7 +38,7 @@ class TokumeiError(Exception):
         """What it says, with its form where it was given one."""
         return self.args[0] if self.args and isinstance(self.args[0], Text) else str(self)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the error in the one JSON shape that every command prints."""
         return {"error": type(self).__name__, "message": str(self)}
 
@@ -67,7 +67,7 @@ class Fault:
         return self.expected.form if isinstance(self.expected, Text) else self.expected
 
     @property
-    def values(self) -> Mapping[str, Any]:
+    def values(self) -> JsonView:
         """What stands in the {names} of the form."""
         return self.expected.values if isinstance(self.expected, Text) else self.parameters
 
@@ -76,18 +76,18 @@ class Fault:
         """What was expected, in English."""
         return self.expected.format(**self.parameters) if self.parameters else self.expected
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the fault for JSON: in English, with its rule and parameters, if any."""
         found = asdict(self) | {"expected": self.wanted}
         return {name: value for name, value in found.items() if value or name not in ("rule", "parameters", "option")}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the fault for a file or a database, with all that is needed to translate it later."""
-        found: dict[str, Any] = to_json(asdict(self) | {"expected": self.form, "parameters": self.values})
+        found: Json = to_json(asdict(self) | {"expected": self.form, "parameters": self.values})
         return found
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Fault:
+    def from_json(cls, found: JsonView) -> Fault:
         """Read a fault back."""
         values = found.get("parameters", {})
         return cls(**{**_texts(found), "parameters": _texts(values)})
@@ -134,10 +134,7 @@ class InputError(TokumeiError):
     """
 
     def __init__(
-        self,
-        faults: Fault | Sequence[Fault],
-        n_faults: int | None = None,
-        groups: Sequence[FaultGroup] | None = None,
+        self, faults: Fault | Sequence[Fault], n_faults: int | None = None, groups: Sequence[FaultGroup] | None = None
     ) -> None:
         self.faults: tuple[Fault, ...] = (faults,) if isinstance(faults, Fault) else tuple(faults)
         self.n_faults = len(self.faults) if n_faults is None else n_faults
@@ -180,7 +177,7 @@ class InputError(TokumeiError):
         """The same for a screen, on which twenty lines of one kind would hide the others."""
         return "\n".join(map(str, self.groups))
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the error with its faults one by one."""
         return super().as_dict() | {"faults": [fault.as_dict() for fault in self.faults], "n_faults": self.n_faults}
 
@@ -359,7 +356,7 @@ def _quoted(value: str) -> Text:
     return Text("'{value}'", value=value if bare == value else bare)
 
 
-def _texts(found: Mapping[str, object]) -> dict[str, Any]:
+def _texts(found: Mapping[str, object]) -> Json:
     return {name: from_json(one) if isinstance(one, dict) else one for name, one in found.items()}
 
 

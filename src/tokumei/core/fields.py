@@ -10,11 +10,11 @@ from __future__ import annotations
 import types
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, ClassVar
 
 from tokumei.core.errors import InputError, nearest
-from tokumei.core.text import Text, choice_of
+from tokumei.core.text import JsonView, Text, choice_of
 
 REQUIRED: object = object()
 NAMES = 'a list of names such as ["a", "b"]'
@@ -23,7 +23,7 @@ NAMES = 'a list of names such as ["a", "b"]'
 class Fields(ABC):
     """The keys of one object in a file; remembers which were asked for, so that any other is a slip."""
 
-    found: Mapping[str, Any]
+    found: JsonView
     asked: set[str]
     may_be_blank: ClassVar[bool] = False
     longest: ClassVar[int] = 2_000

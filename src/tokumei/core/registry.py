@@ -98,7 +98,7 @@ class Registry(Generic[P]):
             raise TypeError(f"The {self.kind} '{name}' must be a dataclass, whose fields are its options.")
         return typing.cast("type[P]", part)
 
-    def make(self, name: str, **options: Any) -> P:
+    def make(self, name: str, **options: object) -> P:
         """Make the part with these options; unknown and missing options are input errors."""
         return make_part(self.get(name), options, kind=self.kind, name=name)
 
@@ -158,7 +158,7 @@ def part_options(part: type) -> list[Option]:
     ]
 
 
-def read_option(option: Option, text: str) -> Any:
+def read_option(option: Option, text: str) -> object:
     """Read one option from text by the type of its field."""
     try:
         return fit(option.type, text, is_typed=True)
@@ -166,7 +166,9 @@ def read_option(option: Option, text: str) -> Any:
         raise InputError.of(option.type_name, column=option.name, value=text) from None
 
 
-def preset_of(kind: type[P], presets: Mapping[str, P], asked: str | P, changes: Mapping[str, Any], *, sort: str) -> P:
+def preset_of(
+    kind: type[P], presets: Mapping[str, P], asked: str | P, changes: Mapping[str, object], *, sort: str
+) -> P:
     """Return a preset by its name, or the part itself, with some of its options changed.
 
     changes: values, or their texts as typed on a command line. sort: what presets are called in an error.

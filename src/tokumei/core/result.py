@@ -6,14 +6,19 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tokumei.core.text import Json, JsonView
+
+# A frame of the library that somebody works with: Polars, pandas or Arrow.
+UserFrame: TypeAlias = Any
 
 
 @dataclass(frozen=True)
 class Facts:
     """Names and values, one below the other."""
 
-    values: Mapping[str, Any]
+    values: JsonView
     title: str | None = None
 
 
@@ -73,7 +78,7 @@ class Result:
     # What frames the caller works with: polars, pandas or arrow.
     frame_kind: str = "polars"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as plain values, as `--json` prints them."""
         raise NotImplementedError
 
@@ -85,7 +90,7 @@ class Result:
         """Draw the figure of the result; None if there is nothing to draw."""
         return None
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> UserFrame:
         """Return the first table of the result as a frame of the caller's kind, or its facts as names and values."""
         sections = self.sections()
         for section in sections:
@@ -96,7 +101,7 @@ class Result:
 
     if not TYPE_CHECKING:
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             # Asked for what is not there alone: notebooks try many names that begin so.
             if name.startswith("_"):
                 raise AttributeError(name)
@@ -135,7 +140,7 @@ class Saved(Result):
     result: Result
     out: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result's values and the file."""
         return {**self.result.to_dict(), "out": self.out}
 
@@ -148,10 +153,10 @@ class Saved(Result):
 class Answer(Result):
     """A result of few words: plain values and what people read of them; all values as facts if nothing is said."""
 
-    values: Mapping[str, Any]
+    values: JsonView
     parts: Sequence[Section] = field(default_factory=tuple)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the values."""
         return dict(self.values)
 
@@ -184,7 +189,7 @@ def shown(value: object) -> str:
     return text if text.isprintable() else "".join(ch if _is_plain(ch) else repr(ch)[1:-1] for ch in text)
 
 
-def frame_of(columns: Sequence[str], rows: Iterable[Sequence[object]], kind: str = "polars") -> Any:
+def frame_of(columns: Sequence[str], rows: Iterable[Sequence[object]], kind: str = "polars") -> UserFrame:
     """Build a frame of rows; a column that mixes numbers and words becomes words, so that none is lost."""
     import polars as pl
 
@@ -198,7 +203,7 @@ def frame_of(columns: Sequence[str], rows: Iterable[Sequence[object]], kind: str
     return as_kind(pl.DataFrame(series), kind)
 
 
-def as_kind(frame: Any, kind: str) -> Any:
+def as_kind(frame: UserFrame, kind: str) -> UserFrame:
     """Convert a Polars frame to the kind that its caller works with: polars, pandas or arrow."""
     if kind == NUMBERED_PANDAS:
         return frame.to_pandas().rename(columns={name: int(name) for name in frame.columns if name.isdecimal()})

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+
+from tokumei.core.text import Json, JsonView
 
 # So many standard deviations on either side hold 95 % of the normal distribution.
 NORMAL_95 = 1.959964
@@ -33,7 +33,7 @@ class Score:
     control: float | None = None
     risk: float | None = None
     risk_interval: tuple[float, float] | None = None
-    inputs: Mapping[str, Any] = field(default_factory=dict)
+    inputs: JsonView = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.best == self.worst or math.isnan(self.best) or math.isnan(self.worst):
@@ -66,7 +66,7 @@ class Score:
             raise ValueError(f"{self.name} and {other.name} are on different scales")
         return self.value > other.value if self.higher_is_better else self.value < other.value
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the score for JSON; an infinite end is written as null."""
         finite = {"best": self.best, "worst": self.worst}
         out: dict[str, object] = {"name": self.name, "value": self.value}

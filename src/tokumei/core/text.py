@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
+
+# An object of JSON: whoever reads a value of it knows what stands there.
+Json: TypeAlias = dict[str, Any]
+# The same where it is only read.
+JsonView: TypeAlias = Mapping[str, Any]
 
 
 class Text(str):
@@ -24,7 +29,7 @@ class Text(str):
     form: str
     values: Mapping[str, Any]
 
-    def __new__(cls, form: str, /, **values: Any) -> Self:
+    def __new__(cls, form: str, /, **values: object) -> Self:
         """Put the values into the form; a form without values is the sentence itself, braces and all."""
         made = super().__new__(cls, form.format(**values) if values else form)
         made.form, made.values = form, values

@@ -130,9 +130,7 @@ def read_range_cells(text: pl.Series, read: Callable[[pl.Expr], pl.Expr]) -> Ran
     # A second semicolon stays in the upper bound, which then reads as nothing.
     bounds = cell.str.strip_prefix("[").str.strip_suffix("]").str.splitn(";", 2)
     frame = pl.DataFrame({"text": text}).with_columns(
-        is_range=is_range,
-        first=bounds.struct.field("field_0"),
-        second=bounds.struct.field("field_1"),
+        is_range=is_range, first=bounds.struct.field("field_0"), second=bounds.struct.field("field_1")
     )
     first, second = pl.col("first"), pl.col("second")
     low = pl.when(~is_star).then(read(first))

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from tokumei.core.errors import InputError, nearest
-from tokumei.core.text import choice_of
+from tokumei.core.text import Json, choice_of
 
 
 class Answer(StrEnum):
@@ -137,7 +137,7 @@ class ReleaseContext:
             if given is not None and not fits(one, given):
                 raise InputError.of(expected(one), option=one.name, value=given)
 
-    def stated(self) -> dict[str, Any]:
+    def stated(self) -> Json:
         """Return the answers that were given."""
         return {one.name: value for one in fields(self) if (value := getattr(self, one.name)) is not None}
 

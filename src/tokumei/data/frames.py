@@ -15,6 +15,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.result import NUMBERED_PANDAS, as_kind
+from tokumei.core.text import JsonView
 
 PLAIN_NAME = "a name other than * or ^…$, which stand for several columns at once"
 
@@ -95,7 +96,7 @@ def _frame_of(data: object) -> pl.DataFrame:
 class PandasKind(str):
     """The kind of a pandas frame, with the types of its columns by name, and its index."""
 
-    dtypes: Mapping[str, Any]
+    dtypes: JsonView
     index: Any
 
 

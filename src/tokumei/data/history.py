@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
 from tokumei.core.text import counted
-from tokumei.data.files.reading import Reading
+from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame, kind_of
 from tokumei.data.history_columns import SCHEMA, Source, check_none_absent, left_over, read_columns_of_history
 
@@ -92,7 +92,7 @@ class History:
         invoice: str | int | None = None,
         date_format: str | None = None,
         carry: Iterable[str] = (),
-        **options: Any,
+        **options: object,
     ) -> None:
         """Take any frame or file."""
         declared = {
@@ -110,8 +110,6 @@ class History:
         wanted = (carry,) if isinstance(carry, str) else tuple(carry)
         carried: pl.DataFrame | None = None
         if isinstance(data, (str, Path)):
-            from tokumei.data.files.histories import read_history
-
             read = read_history(data, replace(reading, columns=columns, date_format=date_format, carry=wanted))
             frame, name, carried, left_out = read.frame, name or read.name, read.carried, read.left_out
         else:
@@ -150,6 +148,10 @@ class History:
             object.__setattr__(made, name, value)
         return made
 
+    def with_rows(self, frame: pl.DataFrame) -> History:
+        """Return a history of the same name with other rows."""
+        return History(frame, self.name)
+
     @property
     def n_rows(self) -> int:
         """Number of rows, deleted ones included."""
@@ -179,12 +181,7 @@ class History:
         check_none_absent(columns, self.absent, self.name, who, without)
 
     def known(
-        self,
-        share: float,
-        *,
-        seed: int,
-        draw: Draw = "contest",
-        item_characters: int | None = KNOWN_ITEM_CHARACTERS,
+        self, share: float, *, seed: int, draw: Draw = "contest", item_characters: int | None = KNOWN_ITEM_CHARACTERS
     ) -> History:
         """Draw what an attacker knows: a share of the rows, items by their first characters (whole if None).
 
@@ -240,3 +237,58 @@ def period_of(date: pl.Expr) -> pl.Expr:
 def period_name(period: int) -> str:
     """Write a period as year and month: 24131 → 2010-12."""
     return f"{period // 12:04d}-{period % 12 + 1:02d}"
+
+
+def read_history(path: Path | str, reading: Reading = AS_IT_IS) -> History:
+    """Read an original history."""
+    from tokumei.data.files import histories
+
+    form = histories.form_of(path, reading)
+    return _read_table(path, reading) if form == histories.TABLE else histories.history_format(form).read_history(path)
+
+
+def read_released_history(path: Path | str, reading: Reading = AS_IT_IS) -> History:
+    """Read a release or what was published of it; a table has the names of a history, or those of the original."""
+    from tokumei.data.files import histories
+
+    own = histories.reading_of_release(path, reading)
+    form = histories.form_of(path, own)
+    if form == histories.TABLE:
+        try:
+            return _read_table(path, own)
+        except InputError:
+            histories.refuse_ranges(path, reading)
+            raise
+    histories.refuse_ranges(path, reading)
+    if form == histories.CONTEST_2016:
+        return histories.history_format(form, "read_released_history").read_released_history(path)
+    return histories.history_format(form, "read_release").read_release(path)
+
+
+def read_known_history(path: Path | str, reading: Reading = AS_IT_IS) -> History:
+    """Read an attacker's knowledge: T_α of 2017, all of T in any contest, or a table as that of the original."""
+    from tokumei.data.files import histories
+
+    reading = histories.reading_of_release(path, reading)
+    form = histories.form_of(path, reading)
+    if form == histories.TABLE:
+        return _read_table(path, reading)
+    contest = histories.history_format(form)
+    return contest.read_known_history(path) if form == histories.CONTEST_2017 else contest.read_history(path)
+
+
+def _read_table(path: Path | str, reading: Reading) -> History:
+    from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame, read_text_frame
+
+    if format_of(path) in TEXT_SUFFIXES:
+        text = read_text_frame(path, reading)
+        return _history_of(text.frame, Source(str(path), text.line_of), reading)
+    n_above = reading.skip_rows + reading.has_header
+    return _history_of(read_frame(path, reading), Source(str(path), lambda row: row + n_above + 1), reading)
+
+
+def _history_of(frame: pl.DataFrame, source: Source, reading: Reading) -> History:
+    carried, columns = list(reading.carry), reading.columns
+    read = read_columns_of_history(frame, source, columns, date_format=reading.date_format, carried=carried)
+    left_out = left_over(frame.columns, columns, carried)
+    return History(read, source.name).with_more(frame.select(carried) if carried else None, left_out)

@@ -255,10 +255,6 @@ def _draw_ages(shares: tuple[Floats, Floats], sex: Ints, rng: np.random.Generato
 def _people(sex: Ints, age: Ints, prefecture: Ints) -> pl.DataFrame:
     """Put people given by code into a frame with the names of sexes and prefectures."""
     return pl.DataFrame(
-        {
-            "sex": pl.Series(SEXES).gather(sex),
-            "age": age,
-            "prefecture": pl.Series(PREFECTURES).gather(prefecture),
-        },
+        {"sex": pl.Series(SEXES).gather(sex), "age": age, "prefecture": pl.Series(PREFECTURES).gather(prefecture)},
         schema={"sex": pl.String, "age": pl.Int64, "prefecture": pl.String},
     )

@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Json, JsonView
 from tokumei.data.cells import RangeCells, SetCells
 from tokumei.data.files.disk import check_is_file, write_text
 from tokumei.data.files.outputs import guarded
@@ -42,9 +43,9 @@ class Recipe:
     seed: int | None = None
     versions: Mapping[str, str] = field(default_factory=lambda: {name: version(name) for name in VERSIONED})
     # What the method found out on its way and promises, such as a bound; nothing that making it again needs.
-    found: Mapping[str, Any] = field(default_factory=dict)
+    found: JsonView = field(default_factory=dict)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the recipe for JSON."""
         return {name: value for name, value in asdict(self).items() if name != "found" or value}
 

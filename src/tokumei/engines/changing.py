@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 import numpy as np
 import polars as pl
 
+from tokumei.core.text import JsonView
 from tokumei.data.history import History
 from tokumei.engines.draws import BITS, drawn_numbers
 from tokumei.engines.history_rows import Frame, HistoryRows, LocalRows, lazy
@@ -69,7 +70,7 @@ class LocalChanges(LocalRows):
     """The rows of a history in memory, and the row of the history before the changes that each came from."""
 
     sources: pl.Series
-    found: Mapping[str, Any] = field(default_factory=dict)
+    found: JsonView = field(default_factory=dict)
 
     @classmethod
     def of(cls, history: History) -> LocalChanges:

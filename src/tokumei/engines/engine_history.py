@@ -18,9 +18,11 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
+from tokumei.core.text import JsonView
 from tokumei.data.history_columns import SCHEMA, check_none_absent
 from tokumei.engines.changing import CellChange
 from tokumei.engines.draws import CHANCE, chance_column, either, place, whole_number
+from tokumei.engines.engine import EngineTable
 from tokumei.engines.history_rows import Cells, Frame, Ints, Matrix, lazy, matrix_of
 from tokumei.engines.staging import Staged, as_history_columns, write_plain
 
@@ -39,7 +41,7 @@ class EngineHistory:
     """The rows of a history as an expression of an engine; see `staging` for its columns."""
 
     engine: Any
-    table: Any
+    table: EngineTable
     staged: Staged
     # Where results are kept that are used again.
     folder: Path
@@ -50,10 +52,10 @@ class EngineHistory:
     # How often changed rows were written for a step to look at.
     n_settled: int = 0
     # What steps decided on their way, to be told with the release.
-    found: Mapping[str, Any] = field(default_factory=dict)
+    found: JsonView = field(default_factory=dict)
 
     @property
-    def kept(self) -> Any:
+    def kept(self) -> EngineTable:
         """The rows that are not deleted."""
         # Customers are looked at only where some are missing, since often nothing else asks for them.
         return self.table if self.n_kept == self.n_rows else self.table.filter(self.table.customer.notnull())
@@ -147,7 +149,7 @@ class EngineHistory:
         n_parts = max(1, math.ceil(self.n_kept / MOST_CELLS))
         return Cells(n_units, n_parts, lambda part: self._part(name, sums, part, n_parts, len(items)))
 
-    def _part(self, name: str, sums: Any, part: int, n_parts: int, n_items: int) -> Matrix:
+    def _part(self, name: str, sums: EngineTable, part: int, n_parts: int, n_items: int) -> Matrix:
         """Read the cells of the units whose numbers leave a remainder; the first time, from the engine."""
         file = self.folder / f"{name}-{part}.parquet"
         if not file.exists():
@@ -160,11 +162,11 @@ class EngineHistory:
         shape = int(units.max(initial=-1)) + 1, n_items
         return matrix_of(units, cells["number"].to_numpy(), cells["total"].to_numpy(), shape)
 
-    def keep(self, name: str, expression: object) -> Any:
+    def keep(self, name: str, expression: object) -> EngineTable:
         """Compute something once and keep it, beside the work or on the engine."""
         return self.engine.keep(expression, self.folder / name)
 
-    def given(self, name: str, frame: pl.DataFrame) -> Any:
+    def given(self, name: str, frame: pl.DataFrame) -> EngineTable:
         """Bring a frame before the engine, by a file beside the work."""
         file = self.folder / f"{name}-given.parquet"
         frame.write_parquet(file, compression="lz4")
@@ -331,7 +333,7 @@ def open_in_place(engine: Any, source: Path | str, folder: Path) -> EngineHistor
     return EngineHistory(engine, table, staged, folder, staged.n_rows)
 
 
-def first_rows(history: EngineHistory, candidates: Any, orders: Mapping[str, int], n: int) -> object:
+def first_rows(history: EngineHistory, candidates: EngineTable, orders: Mapping[str, int], n: int) -> object:
     """Return exactly n rows of a kept table, the first by columns of whole numbers (name → bits), then by row.
 
     Passes over the table count how many rows begin with which bits until the cut is found; nothing is sorted.
@@ -350,7 +352,7 @@ def first_rows(history: EngineHistory, candidates: Any, orders: Mapping[str, int
     return chosen
 
 
-def _cut(history: EngineHistory, table: Any, column: str, bits: int, n: int) -> tuple[int, int]:
+def _cut(history: EngineHistory, table: EngineTable, column: str, bits: int, n: int) -> tuple[int, int]:
     """Find the value up to which fewer than n rows lie, and how many of those that have it make n."""
     prefix, shift = 0, bits
     while shift:

@@ -22,8 +22,8 @@ from tokumei.data.files.disk import atomic_path
 from tokumei.data.files.formats import base_folder, part_files
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame
-from tokumei.engines.remote import (
-    RemoteEngine,
+from tokumei.engines.remote import RemoteEngine
+from tokumei.engines.remote_relation import (
     checked_schema,
     checked_shape,
     empty_as_missing,

@@ -19,17 +19,9 @@ from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import PARQUET, TEXT_SUFFIXES, format_of, scan_frame
-from tokumei.data.files.histories import (
-    TABLE,
-    form_of,
-    read_history,
-    read_known_history,
-    read_released_history,
-    reading_of_release,
-    refuse_ranges,
-)
+from tokumei.data.files.histories import TABLE, form_of, reading_of_release, refuse_ranges
 from tokumei.data.files.reading import Reading
-from tokumei.data.history import period_of
+from tokumei.data.history import period_of, read_history, read_known_history, read_released_history
 from tokumei.data.history_columns import (
     EXPECTED,
     SCHEMA,
@@ -65,12 +57,7 @@ class Staged:
 
 
 def stage_history(
-    source: Path | str,
-    reading: Reading,
-    folder: Path,
-    *,
-    kind: str = "original",
-    keys: Sequence[str] = (),
+    source: Path | str, reading: Reading, folder: Path, *, kind: str = "original", keys: Sequence[str] = ()
 ) -> Staged:
     """Read a history in blocks and write its rows to a folder; what lies there complete is taken as it is.
 

@@ -128,12 +128,7 @@ def write_shuffled(rows: pl.LazyFrame, out: Path, *, most_bytes: int = MOST_BYTE
 
 
 def write_slices_shuffled(
-    slices: Sequence[pl.LazyFrame],
-    out: Path,
-    place: Path,
-    *,
-    most_bytes: int = MOST_BYTES,
-    n_files: int = N_FILES,
+    slices: Sequence[pl.LazyFrame], out: Path, place: Path, *, most_bytes: int = MOST_BYTES, n_files: int = N_FILES
 ) -> None:
     """Write the rows of all slices in a random order by way of a folder, which keeps the slices that are dealt out."""
     random = np.random.default_rng()

@@ -29,11 +29,11 @@ import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Literal
 
 from tokumei.core.chain import Link, canonical, digest_of
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
-from tokumei.core.text import Text, counted
+from tokumei.core.text import Json, Text, counted
 from tokumei.engines.class_counts import SIZE
 from tokumei.exchange.counted_table import CountedTable
 from tokumei.exchange.joint import Zone, joint_node
@@ -228,7 +228,7 @@ class Lesson:
     s2: float
     n_lost: int
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the lesson for JSON."""
         return {"slope": self.slope, **self.quadrants.as_dict(), "s1": self.s1, "s2": self.s2, "n_lost": self.n_lost}
 

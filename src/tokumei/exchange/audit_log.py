@@ -16,11 +16,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tokumei.core.chain import START, ChainFile, Link
 from tokumei.core.errors import InputError, PromiseBroken
-from tokumei.core.text import counted
+from tokumei.core.text import Json, counted
 from tokumei.data.files.disk import check_is_file
 from tokumei.data.files.keys import PrivateKey, fingerprint
 from tokumei.exchange.documents import Document, read_signed, sign
@@ -36,7 +35,7 @@ class LogHead:
     number: int
     hash: str
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the head for JSON."""
         return {"number": self.number, "hash": self.hash}
 
@@ -152,7 +151,7 @@ def disclosed(offer: Offer, links: Sequence[Link]) -> list[Disclosed]:
     return out
 
 
-def disclosure(offer: Offer, provider_key: str, links: Sequence[Link]) -> dict[str, Any]:
+def disclosure(offer: Offer, provider_key: str, links: Sequence[Link]) -> Json:
     """Return the disclosure for JSON."""
     given = disclosed(offer, links)
     return {

@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
+from tokumei.core.text import Json
 from tokumei.data.files.keys import PrivateKey
 from tokumei.data.files.reading import Reading
 from tokumei.engines.class_counts import SIZE, ClassCounts, ColumnMap, Recoding
@@ -76,14 +77,14 @@ class CountedTable:
         carried: Sequence[str] = (),
         sensitive: Sensitive | None = None,
         engine: str | Engine = "local",
-        **reading: Any,
+        **reading: object,
     ) -> None:
         self.lattice = lattice
         self.carried = tuple(carried)
         self.sensitive = sensitive or Sensitive()
         self.n_passes = 0
         self.source = source
-        self.reading: dict[str, Any] = {"engine": engine, "reading": Reading.of(reading)}
+        self.reading: Json = {"engine": engine, "reading": Reading.of(reading)}
         self._finest: tuple[Node, ClassCounts] | None = None
         self._maps: dict[tuple[int, int], ColumnMap] = {}
         self._ks: dict[Node, int] = {}

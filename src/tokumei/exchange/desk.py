@@ -19,10 +19,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from tokumei.core.chain import Link, canonical, digest_of
 from tokumei.core.errors import InputError, NotAllowed
+from tokumei.core.text import Json
 from tokumei.data.files.disk import atomic_path, write_text
 from tokumei.data.files.keys import PrivateKey, write_secret
 from tokumei.exchange.answer import REFUSED, WAITING, Answered, Desk, Given, Joint, answer
@@ -85,7 +85,7 @@ class DeskFolder:
         return {link.payload.get("request", "") for link in self.private_log.read(signed.key)}
 
     @cached_property
-    def source(self) -> dict[str, Any]:
+    def source(self) -> Json:
         """Where the table is and how it is read, and the secret of the lots."""
         path = self.folder / "private" / "source.json"
         if not path.is_file():
@@ -287,7 +287,7 @@ def _catch_up(desk: DeskFolder, key: PrivateKey) -> LogHead:
     return LogHead(public[-1].number, public[-1].hash)
 
 
-def _line(request: Request, signed: Signed, asked: Joint, found: Answered, approved: list[str]) -> dict[str, Any]:
+def _line(request: Request, signed: Signed, asked: Joint, found: Answered, approved: list[str]) -> Json:
     """Return the line of the private log for an answer."""
     return {
         "what": "answer",

@@ -31,7 +31,7 @@ from typing import Any
 from tokumei.core.chain import canonical, digest_of
 from tokumei.core.errors import InputError, PromiseBroken, UnknownPart
 from tokumei.core.fields import Fields
-from tokumei.core.text import Text
+from tokumei.core.text import Json, JsonView, Text
 from tokumei.data.files.disk import check_is_file, write_text
 from tokumei.data.files.keys import PrivateKey, is_signed_by
 from tokumei.measures.safety.risks import PRESETS
@@ -46,7 +46,7 @@ class Signed:
 
     kind: str
     version: int
-    body: Mapping[str, Any]
+    body: JsonView
     key: str
     signature: str
 
@@ -73,7 +73,7 @@ class Signed:
 class Document(Fields):
     """The fields of one JSON object."""
 
-    found: Mapping[str, Any]
+    found: JsonView
     file: str | None = None
     index: str = ""
     asked: set[str] = field(default_factory=set)
@@ -161,7 +161,7 @@ def parse_signed(text: str, kind: str, version: int, *, file: str | None = None)
 def read_json(text: str, *, file: str | None = None) -> Any:
     """Read JSON without what only Python allows: names that repeat, and numbers that are none."""
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def once(pairs: list[tuple[str, object]]) -> Json:
         names = dict(pairs)
         if len(names) < len(pairs):
             twice = next(name for index, (name, _) in enumerate(pairs) if name in dict(pairs[:index]))

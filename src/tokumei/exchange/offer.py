@@ -11,10 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
-from tokumei.core.text import Text
+from tokumei.core.text import Json, JsonView, Text
 from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.counted_table import Sensitive, sensitive_of
 from tokumei.exchange.documents import Criterion, Document, Signed, check_distinct, criterion_of, read_signed, sign
@@ -95,7 +94,7 @@ class Offer:
     name: str
     words: Words
     hierarchies: tuple[Hierarchy, ...]
-    knowledge: Mapping[str, Any]
+    knowledge: JsonView
     criteria: tuple[Criterion, ...]
     first_release: FirstRelease
     nonce: str = ""
@@ -203,7 +202,7 @@ class Offer:
             return self.lots.allowed
         return max(self.lots.allowed, self.lots.discretion)
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> Json:
         """Return the offer for JSON."""
         # The usual rule goes without saying, so that an earlier Tokumei can read the offer.
         rule = {} if self.rule == "low" else {"rule": self.rule}

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from tokumei.core.errors import InputError, NotAllowed
-from tokumei.core.text import Text, counted
+from tokumei.core.text import Json, Text, counted
 from tokumei.data.files.keys import PrivateKey
 from tokumei.engines.class_counts import SIZE
 from tokumei.exchange.attack import Found, attack
@@ -35,7 +34,7 @@ class Opened:
     before: Before = field(default_factory=Before)
     only_what_occurs: tuple[str, ...] = ()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the opening for JSON."""
         offer = self.offer
         return {

@@ -10,12 +10,11 @@ import secrets
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from tokumei.core.errors import InputError, NotAllowed
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.data.files.keys import PrivateKey
 from tokumei.exchange.documents import Document, Signed, read_signed, sign
 from tokumei.exchange.joint import Why, Zone, Zoned, sentence
@@ -45,7 +44,7 @@ class Tried:
     reason: Why
     rule: Rule = "low"
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the try for JSON."""
         return {
             "levels": dict(self.levels),
@@ -146,7 +145,7 @@ class Request:
     purpose: str
     nonce: str = field(default_factory=lambda: secrets.token_hex(NONCE_LENGTH // 2))
 
-    def body(self) -> dict[str, Any]:
+    def body(self) -> Json:
         """Return the request for JSON."""
         return {
             "offer": self.offer,

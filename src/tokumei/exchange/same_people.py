@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tokumei.core.text import Json, JsonView
 from tokumei.exchange.counted_table import CountedTable
 
 # Of the smaller table's people, so many or more are those of the other.
@@ -81,20 +82,16 @@ class HashedTable:
         hashes, index = np.unique(mixed, return_inverse=True)
         return hashes, np.bincount(index.reshape(-1), self.counts).astype(np.int64)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the table for JSON."""
         held = io.BytesIO()
         flat = {f"level{c}_{n}": each for c, levels in enumerate(self.levels) for n, each in enumerate(levels)}
         np.savez_compressed(held, codes=self.codes, counts=self.counts, people=self.people, **flat)  # type: ignore[arg-type]
         n_levels = [len(levels) for levels in self.levels]
-        return {
-            "names": list(self.names),
-            "n_levels": n_levels,
-            "arrays": base64.b64encode(held.getvalue()).decode(),
-        }
+        return {"names": list(self.names), "n_levels": n_levels, "arrays": base64.b64encode(held.getvalue()).decode()}
 
     @classmethod
-    def of_dict(cls, shape: Mapping[str, Any]) -> HashedTable:
+    def of_dict(cls, shape: JsonView) -> HashedTable:
         """Read what `as_dict` gave."""
         with np.load(io.BytesIO(base64.b64decode(shape["arrays"])), allow_pickle=False) as held:
             levels = tuple(

@@ -11,11 +11,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tokumei.core.chain import canonical
 from tokumei.core.errors import CannotAnonymize, NotAllowed
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.data.files.keys import PrivateKey, write_secret
 from tokumei.engines.count import count_classes
 from tokumei.exchange.counted_table import CountedTable
@@ -141,7 +140,7 @@ class SourceRegistry:
             mark = path.with_suffix(OPEN_END)
             if mark.exists():
                 continue
-            shape: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            shape: Json = json.loads(path.read_text(encoding="utf-8"))
             if self._desk(shape["desk"]) != desk.resolve():
                 continue
             for replaced in map(self._desk, shape["replaces"]):
@@ -162,7 +161,7 @@ class SourceRegistry:
 
     def _known(self) -> Iterator[OfferSource]:
         for path in sorted(self.folder.glob("*.json")):
-            shape: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            shape: Json = json.loads(path.read_text(encoding="utf-8"))
             desk, name, place = (str(shape[each]) for each in ("desk", "name", "place"))
             epsilon = None if shape["epsilon"] is None else float(shape["epsilon"])
             is_open = path.with_suffix(OPEN_END).exists() or (self._desk(desk) / "offer.json").is_file()

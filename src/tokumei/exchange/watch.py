@@ -24,14 +24,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, zip_longest
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from tokumei.core.chain import digest_of
 from tokumei.core.errors import PromiseBroken
-from tokumei.core.text import counted
+from tokumei.core.text import Json, counted
 from tokumei.data.files.disk import check_is_file
 from tokumei.data.files.keys import fingerprint
 from tokumei.engines.class_counts import SIZE
@@ -89,7 +88,7 @@ def _check_revisions(folder: Path, key: str) -> list[str]:
     return digests
 
 
-def verify_desk(desk: DeskFolder) -> dict[str, Any]:
+def verify_desk(desk: DeskFolder) -> Json:
     """Check offer, revisions, both logs and every release that was given; PromiseBroken names what is wrong."""
     offer, signed = desk.offer()
     public, private = desk.public_log.read(signed.key), desk.private_log.read(signed.key)
@@ -315,7 +314,7 @@ def rows_of_first_release(offer: Offer, path: Path) -> list[int]:
 def watch(names: Sequence[str], offers: Sequence[Offer], first_releases: FirstReleases = ()) -> dict[str, object]:
     """Look over some offers and give what was found, for JSON."""
 
-    def shown(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
+    def shown(pairs: Sequence[Pair]) -> list[Json]:
         return [{"one": names[p.first], "other": names[p.second], "likeness": p.likeness} for p in pairs]
 
     found = copies(offers, first_releases)

@@ -94,7 +94,7 @@ def _cut(one: object, attribute: str) -> Any:
     return exactly(float(one))
 
 
-def _of_function(given: Callable[[Any], Any], attribute: str, values: pl.Series) -> Hierarchy:
+def _of_function(given: Callable[[object], object], attribute: str, values: pl.Series) -> Hierarchy:
     plain = values.cast(pl.String) if isinstance(values.dtype, (pl.Categorical, pl.Enum)) else values
     distinct = plain.drop_nulls().unique().sort()
     return _of_labels(attribute, leaf_texts(attribute, distinct), [given(value) for value in distinct.to_list()])

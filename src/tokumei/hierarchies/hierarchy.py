@@ -108,9 +108,7 @@ class Hierarchy:
         >>> tk.Hierarchy.intervals("age", [23, 31], width=5).labels_at(1)
         ['20-24', '30-34']
         """
-        from tokumei.hierarchies.builders.intervals import Intervals
-
-        builder = Intervals(width, tuple(factors), start, bottom, top)
+        builder = BUILDERS.make("intervals", width=width, factors=tuple(factors), start=start, bottom=bottom, top=top)
         return builder.build(attribute, pl.Series(attribute, values))
 
     @property

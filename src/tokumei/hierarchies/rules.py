@@ -186,10 +186,7 @@ class PrefixRule:
 
 
 KINDS: Mapping[str, type[Rule]] = {one.name: one for one in (Hidden, AsIs, CalendarRule, IntervalRule, PrefixRule)}
-READ_AS: Mapping[str, tuple[str, ...]] = {
-    AsIs.name: (NUMBERS, *READERS),
-    CalendarRule.name: (YEARS, *READERS),
-}
+READ_AS: Mapping[str, tuple[str, ...]] = {AsIs.name: (NUMBERS, *READERS), CalendarRule.name: (YEARS, *READERS)}
 
 
 def rule_of(recoding: Recoding) -> Rule | None:

@@ -13,11 +13,12 @@ eleven where anybody may receive the release, one in five under a contract or in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tokumei.attacks.registry import SINGLED_OUT, attack_title
+from tokumei.core.text import Json, JsonView
 from tokumei.data.context import day_of
 from tokumei.inspection.evidence import (
     OF_DESCRIPTIONS,
@@ -68,10 +69,10 @@ class Said:
     """A sentence with a {name} for each of its values, and how much it weighs among others of its kind."""
 
     said: str
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: JsonView = field(default_factory=dict)
     weight: float = 0.0
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the sentence for JSON."""
         return {"said": self.said, "values": dict(self.values)}
 
@@ -83,9 +84,9 @@ class Decision:
     outcome: str
     reasons: Sequence[Said]
     conditions: Sequence[Said]
-    strongest: Mapping[str, Any] | None
+    strongest: JsonView | None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the decision for JSON."""
         return {
             "outcome": self.outcome,
@@ -204,13 +205,13 @@ def _in_favor(case: Evidence) -> Iterator[Said]:
     yield Said("The smallest class has {k}; {n} are alone.", {"k": case.k, "n": case.n_alone})
 
 
-def _figures(case: Evidence) -> Iterator[tuple[Mapping[str, Any], str, Figure]]:
+def _figures(case: Evidence) -> Iterator[tuple[JsonView, str, Figure]]:
     for attack in case.attacks:
         for name, score in scores_that_decide(attack).items():
             yield attack, name, figure_of(attack, name, score, case.context.most_gain)
 
 
-def _strongest(case: Evidence) -> dict[str, Any] | None:
+def _strongest(case: Evidence) -> Json | None:
     """Return the attack that finds most beyond blind guessing, in people out of a hundred."""
     tried = [one for one in case.attacks if scores_that_decide(one) and not is_singling_out(one)]
     found = [(one, *strongest_score(one)) for one in tried]
@@ -229,14 +230,14 @@ def _strongest(case: Evidence) -> dict[str, Any] | None:
     }
 
 
-def _kind(attack: Mapping[str, Any]) -> str:
+def _kind(attack: JsonView) -> str:
     if is_inferring(attack) and attack.get("sensitive") is not None:
         return "inferring"
     # Of a history shares are of months and pseudonyms, not of people.
     return "linking" if is_linking(attack) and isinstance(attack["known"], list) else "other"
 
 
-def _shown(attack: Mapping[str, Any], name: str, figure: Figure) -> dict[str, Any]:
+def _shown(attack: JsonView, name: str, figure: Figure) -> Json:
     return {
         "attack": attack["attack"],
         "column": attack.get("sensitive"),

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
 
 import polars as pl
 
@@ -26,6 +25,7 @@ from tokumei.attacks.registry import (
     judge_scores,
     was_tried,
 )
+from tokumei.core.text import Json, JsonView
 from tokumei.data.context import NOT_STATED, ReleaseContext
 from tokumei.inspection.column_facts import ColumnFacts, column_facts
 from tokumei.inspection.kinds import header_words
@@ -76,7 +76,7 @@ class Clause:
     asks: str
     verdict: Verdict
     said: str
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: JsonView = field(default_factory=dict)
     figure: Figure | None = None
     outcome: str | None = None
     field: str | None = None
@@ -91,7 +91,7 @@ class Clause:
         if (self.verdict in (Verdict.STATED, Verdict.OPEN)) != (self.field is not None):
             raise ValueError(f"{self.number}: a field goes with what people state")
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the clause for JSON."""
         return {
             **{name: getattr(self, name) for name in ("number", "title", "asks", "said", "outcome", "field", "who")},
@@ -115,7 +115,7 @@ class Framework:
     clauses: Sequence[Clause]
     drafts: Sequence[str] = ()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the framework for JSON; each clause has an id under which it can be computed again."""
         listed = [{"id": f"{self.name}/{at}", **one.as_dict()} for at, one in enumerate(self.clauses, start=1)]
         return {**vars(self), "clauses": listed, "drafts": list(self.drafts)}
@@ -152,9 +152,9 @@ class Evidence:
     known: Sequence[str]
     k: int
     # As a dossier lists them.
-    attacks: Sequence[Mapping[str, Any]] = ()
-    bounds: Sequence[Mapping[str, Any]] = ()
-    requirements: Sequence[Mapping[str, Any]] = ()
+    attacks: Sequence[JsonView] = ()
+    bounds: Sequence[JsonView] = ()
+    requirements: Sequence[JsonView] = ()
     # The risks of the classes by their names, before and after.
     risks: Mapping[str, float] = field(default_factory=dict)
     risks_before: Mapping[str, float] = field(default_factory=dict)
@@ -181,7 +181,7 @@ class Evidence:
     context: ReleaseContext = NOT_STATED
     reviewer: str | None = None
     # What changed since the release before, where there was one.
-    earlier: Mapping[str, Any] | None = None
+    earlier: JsonView | None = None
     # The day by which ages and reviews are counted.
     today: dt.date = field(default_factory=lambda: dt.datetime.now(dt.UTC).date())
 
@@ -223,7 +223,7 @@ class Evidence:
         return self.none_of(number, title, asks, "released columns", said, values, may_repeat=False)
 
     def none_of(
-        self, number: str, title: str, asks: str, unit: str, said: str, values: Mapping[str, Any], *, may_repeat: bool
+        self, number: str, title: str, asks: str, unit: str, said: str, values: JsonView, *, may_repeat: bool
     ) -> Clause:
         """Clause of which nothing was found: met, unless a column may be what nobody recognized."""
         unknown = self.unrecognized(may_repeat=may_repeat)
@@ -256,9 +256,7 @@ class Evidence:
         figure = Figure(value, unit, bound=most)
         return Clause(number, title, asks, Verdict.MEASURED, said, values, figure, outcome)
 
-    def attacked(
-        self, number: str, title: str, asks: str, is_meant: Callable[[Mapping[str, Any]], bool]
-    ) -> list[Clause]:
+    def attacked(self, number: str, title: str, asks: str, is_meant: Callable[[JsonView], bool]) -> list[Clause]:
         """Clauses on what attacks of a kind found, one for each that was tried."""
         meant = [one for one in self.attacks if is_meant(one) and scores_that_decide(one)]
         if not meant:
@@ -270,7 +268,7 @@ class Evidence:
         found = self.attacked(number, title, asks, lambda _one: True)
         return max(found, key=_weight)
 
-    def _attacked(self, attack: Mapping[str, Any], number: str, title: str, asks: str) -> Clause:
+    def _attacked(self, attack: JsonView, number: str, title: str, asks: str) -> Clause:
         name, score = strongest_score(attack)
         figure = figure_of(attack, name, score, self.context.most_gain)
         said = "{attack} ({score}): {found} of 100 found, {blind} by blind guessing; 95 % interval {low} to {high}"
@@ -285,7 +283,7 @@ class Evidence:
         return Clause(number, title, asks, Verdict.MEASURED, said, values, figure, outcome, who=attack["threat"])
 
 
-def outcome_of(attack: Mapping[str, Any], most_gain: float | None) -> str:
+def outcome_of(attack: JsonView, most_gain: float | None) -> str:
     """Hold what an attack gains over blind guessing against the most that was stated."""
     decided = judge_scores(attack["scores"], most_gain or 0.0)
     return UNDECIDED if decided == JUDGE else decided
@@ -314,7 +312,7 @@ def out_of_100(share: float | None) -> str:
     return "<0.001" if 0 < share < LEAST_SHOWN else f"{100 * share:.3g}"
 
 
-def figure_of(attack: Mapping[str, Any], name: str, score: Mapping[str, Any], most_gain: float | None) -> Figure:
+def figure_of(attack: JsonView, name: str, score: JsonView, most_gain: float | None) -> Figure:
     """Return the figure of one score; its bound is what blind guessing finds and the most that an attack may gain."""
     low, high = score.get("interval") or (None, None)
     blind = chance_of(name, score)
@@ -323,29 +321,29 @@ def figure_of(attack: Mapping[str, Any], name: str, score: Mapping[str, Any], mo
     return Figure(float(score["value"]), unit, low, high, blind, bound)
 
 
-def scores_that_decide(attack: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def scores_that_decide(attack: JsonView) -> dict[str, JsonView]:
     """Return the scores of an attack that are shares of what was rightly found, where there was anything to find."""
     return {name: one for name, one in attack["scores"].items() if name in DECIDING and was_tried(one)}
 
 
-def strongest_score(attack: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+def strongest_score(attack: JsonView) -> tuple[str, JsonView]:
     """Return the deciding score of an attack that finds most beyond blind guessing, with its name."""
     found = scores_that_decide(attack)
     name = max(found, key=lambda one: float(found[one]["value"]) - (chance_of(one, found[one]) or 0.0))
     return name, found[name]
 
 
-def is_linking(attack: Mapping[str, Any]) -> bool:
+def is_linking(attack: JsonView) -> bool:
     """Whether an attack looks for the record of a person; every attack on a history does."""
     return attack["attack"] in LINKING or not isinstance(attack["known"], list)
 
 
-def is_inferring(attack: Mapping[str, Any]) -> bool:
+def is_inferring(attack: JsonView) -> bool:
     """Whether an attack learns a value of a person."""
     return attack["attack"] in INFERRING
 
 
-def is_singling_out(attack: Mapping[str, Any]) -> bool:
+def is_singling_out(attack: JsonView) -> bool:
     """Whether an attack looks for people whom labels single out."""
     return "singled-out" in attack["scores"] or attack["attack"] == OF_DESCRIPTIONS
 
@@ -355,13 +353,13 @@ def listed(columns: Sequence[str]) -> str:
     return ", ".join(columns)
 
 
-def describes_nobody(attack: Mapping[str, Any]) -> bool:
+def describes_nobody(attack: JsonView) -> bool:
     """Whether an attack looked for descriptions of one alone, and the release let it expect none to be right."""
     return attack["attack"] == OF_DESCRIPTIONS and not scores_that_decide(attack)
 
 
 def counted(
-    number: str, title: str, asks: str, n: int, unit: str, said: str, values: Mapping[str, Any], *, most: int | None = 0
+    number: str, title: str, asks: str, n: int, unit: str, said: str, values: JsonView, *, most: int | None = 0
 ) -> Clause:
     """Clause on a count, which must be at most what the text itself allows; of `most` None nothing is decided."""
     outcome = None if most is None else MET if n <= most else NOT_MET
@@ -373,7 +371,7 @@ def not_measured(number: str, title: str, asks: str, why: str) -> Clause:
     return Clause(number, title, asks, Verdict.NOT_MEASURED, why)
 
 
-def clauses_of(frameworks: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def clauses_of(frameworks: Sequence[JsonView]) -> Iterator[Json]:
     """Yield every clause of a dossier."""
     for one in frameworks:
         yield from one["clauses"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tokumei.core.score import Score
+from tokumei.core.text import Json
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.requirement import MISSING_IS_A_VALUE, sensitive_histogram
@@ -31,7 +32,7 @@ class Audit:
         """All scores by name; of a measure of sensitive values the worst over the columns, which its inputs name."""
         return {**self.classes, **self.worst}
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the audit for JSON."""
         return {
             "classes": _as_dicts(self.classes),

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from tokumei.core.text import Json
 from tokumei.engines.grouping import group_rows
 from tokumei.hierarchies.label_semantics import Vocabulary
 from tokumei.methods.label_ladders import Label, Ladder, label_cost
@@ -35,7 +36,7 @@ class ClassChange:
     classes: tuple[int, ...] = ()
     column: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the change for a recipe; classes are numbered from 1 by their first rows in the release."""
         more = {"column": self.column} if self.column else {}
         return {"change": self.kind, **more, "classes": [number + 1 for number in self.classes]}

@@ -19,13 +19,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step as progress_step
 from tokumei.core.seeds import LARGEST_SEED, check_seed, generator
+from tokumei.core.text import JsonView
 from tokumei.data.files.toml import Section, Where, make_part, read_toml
 from tokumei.data.history import History
 from tokumei.data.release import DELETED, Recipe, Release
@@ -121,7 +121,7 @@ class _Step(Section):
         return InputError.of(expected, file=self.where.file, line=line, column=key, value=value)
 
 
-def pipeline_of(settings: Mapping[str, Any], *, where: Where | None = None) -> Pipeline:
+def pipeline_of(settings: JsonView, *, where: Where | None = None) -> Pipeline:
     """Make a pipeline from settings as they stand in its file."""
     where = where or Where(None, "")
     top = _Step(where, "", settings)

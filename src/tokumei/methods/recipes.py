@@ -15,6 +15,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.registry import part_name, part_options
+from tokumei.core.text import Json, JsonView
 from tokumei.data.frames import written
 from tokumei.data.release import Recipe, Release
 from tokumei.data.table import Role, Unit
@@ -132,7 +133,7 @@ def _against(requirement: Requirement, counts: ClassCounts, *, moves: bool) -> l
     return [told, requirement] if against == "both" and moves else [told]
 
 
-def part_as_dict(part: Any) -> dict[str, Any]:
+def part_as_dict(part: Any) -> Json:
     """Return a part by its name and its options, for JSON.
 
     A population is people, most of them not in the release: a recipe must not hold them. Shares of values are pairs,
@@ -146,7 +147,7 @@ def part_as_dict(part: Any) -> dict[str, Any]:
 
 
 def requirement_of(
-    described: Mapping[str, Any], hierarchies: Mapping[str, Hierarchy], population: ClassCounts | None
+    described: JsonView, hierarchies: Mapping[str, Hierarchy], population: ClassCounts | None
 ) -> Requirement:
     """Make a requirement that a recipe describes; hierarchies given here count before its own."""
     options = dict(described["options"])
@@ -171,7 +172,7 @@ def hierarchy_as_dict(hierarchy: Hierarchy) -> dict[str, object]:
     return {"attribute": hierarchy.attribute, "levels": levels}
 
 
-def hierarchy_of(described: Mapping[str, Any]) -> Hierarchy:
+def hierarchy_of(described: JsonView) -> Hierarchy:
     """Make a hierarchy that a recipe describes."""
     return Hierarchy.of_levels(described["attribute"], described["levels"])
 

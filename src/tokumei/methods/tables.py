@@ -15,6 +15,7 @@ from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
+from tokumei.core.text import Json
 from tokumei.data.files.disk import atomic_path
 from tokumei.data.release import Recipe, Release
 from tokumei.engines.class_counts import ClassCounts, Recoding
@@ -142,7 +143,7 @@ def write_anonymized(
     decision = decide(counts, hierarchies, goal)
     columns = released_columns(column_names(source, **reading), hierarchies, goal, keep)
     with step("writing"), atomic_path(out) as draft:
-        plan: dict[str, Any] = {"columns": columns, "without": decision.suppressed, "is_shuffled": is_shuffled}
+        plan: Json = {"columns": columns, "without": decision.suppressed, "is_shuffled": is_shuffled}
         plan["counts"] = counts if along is None else along
         write_recoded(source, decision.recodings, draft, is_covered=True, **plan, **reading)
         written = check_promise(draft, goal, decision.recodings, _released_counts(counts, decision))

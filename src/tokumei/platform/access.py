@@ -29,13 +29,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
@@ -74,6 +75,12 @@ def is_loopback(request: HttpRequest) -> bool:
         return ipaddress.ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
     except ValueError:
         return False
+
+
+def redirect_saying(request: HttpRequest, said: str, to: str, **where: object) -> HttpResponse:
+    """Redirect to a page that begins with what was done."""
+    messages.success(request, said)
+    return redirect(reverse(to, kwargs=where) if where else to)
 
 
 def next_page(request: HttpRequest, otherwise: str = "pages:home") -> str:
@@ -187,7 +194,7 @@ def method_not_allowed(request: HttpRequest, methods: Sequence[str]) -> HttpResp
     return response
 
 
-def locked_out(request: HttpRequest, response: HttpResponse, credentials: dict[str, Any]) -> HttpResponse:
+def locked_out(request: HttpRequest, response: HttpResponse, credentials: dict[str, object]) -> HttpResponse:
     """Answer who tried too many passwords."""
     said = _("There were too many attempts to log in. Wait 15 minutes and try again, or reset the password.")
     return error_page(request, 429, said=said)
@@ -217,7 +224,7 @@ Level = Literal["anyone", "operator", "user", "member", "captain", "organizer", 
 LEVELS: tuple[Level, ...] = get_args(Level)
 
 View = Callable[..., HttpResponseBase]
-Find = Callable[..., Mapping[str, Any]]
+Find = Callable[..., Mapping[str, object]]
 
 
 class UserRequest(HttpRequest):
@@ -253,7 +260,7 @@ def access(level: Level, *, of: Find | None = None, methods: str = "GET") -> Cal
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def checked(request: HttpRequest, **captured: Any) -> HttpResponseBase:
+        def checked(request: HttpRequest, **captured: object) -> HttpResponseBase:
             if request.method not in declared.methods:
                 return method_not_allowed(request, sorted(declared.methods))
             if level == "operator":

@@ -34,10 +34,11 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from tokumei.core.errors import InputError, NotAllowed, PromiseBroken, TokumeiError
 from tokumei.core.progress import step
+from tokumei.core.text import Json
 from tokumei.data.files.disk import atomic_path
 from tokumei.platform.contests.folder_work import alone
 from tokumei.platform.start import data_folder, database
@@ -85,7 +86,7 @@ FILE_NAMES = {SQLITE: "database.sqlite3", POSTGRESQL: "database.dump"}
 POSTGRESQL_PROGRAMS = Path("/usr/lib/postgresql")
 
 # Django's settings of a database, as `environment.database` gives them.
-Database = dict[str, Any]
+Database = Json
 
 
 class ToolFailed(TokumeiError):
@@ -251,7 +252,7 @@ def back_up(out: Path) -> Backup:
     return Backup(out, kind_of(chosen), len(listed), sum(file.n_bytes for file in listed.values()))
 
 
-def _put_all(data: Path, chosen: dict[str, Any], put: Put, listed: dict[str, Listed]) -> None:
+def _put_all(data: Path, chosen: Json, put: Put, listed: dict[str, Listed]) -> None:
     contests = data / "files" / "contests"
     with ExitStack() as held:
         for folder in sorted(contests.glob("[!.]*")):

@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO
 
 from tokumei.core.errors import InputError, NotAllowed, PromiseBroken
 from tokumei.core.progress import step
+from tokumei.core.text import Json
 from tokumei.data.files.disk import atomic_path
 from tokumei.platform.backup import (
     BLOCK,
@@ -141,7 +142,7 @@ def _is_plain(name: str) -> bool:
     return bool(parts) and is_ours and is_tame
 
 
-def _read_manifest(backup: Path, draft: Path) -> dict[str, Any]:
+def _read_manifest(backup: Path, draft: Path) -> Json:
     path = draft / MANIFEST
     if not path.is_file() or path.stat().st_size > MOST_MANIFEST_BYTES:
         raise InputError.of("a backup with its manifest", file=backup)
@@ -158,7 +159,7 @@ def _read_manifest(backup: Path, draft: Path) -> dict[str, Any]:
     return manifest
 
 
-def _verify(manifest: dict[str, Any], found: dict[str, Listed]) -> None:
+def _verify(manifest: Json, found: dict[str, Listed]) -> None:
     listed: dict[str, Listed] = manifest["files"]
     for name in sorted({*listed, *found} - {MANIFEST, SIGNATURE}):
         if name not in found:

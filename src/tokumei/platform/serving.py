@@ -19,15 +19,7 @@ import httpx
 from django.conf import settings
 
 from tokumei.core.errors import InputError, TokumeiError
-from tokumei.platform.processes import (
-    BETWEEN_LOOKS,
-    TIME_TO_END,
-    Kept,
-    Told,
-    end,
-    end_with_parent,
-    job_processes,
-)
+from tokumei.platform.processes import BETWEEN_LOOKS, TIME_TO_END, Kept, Told, end, end_with_parent, job_processes
 
 N_WEB_PROCESSES = 2
 # Seconds until the first page must have come, on a machine that has much else to do.

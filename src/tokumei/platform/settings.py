@@ -115,11 +115,7 @@ TEMPLATES = [
                 "exchange_words": "tokumei.platform.exchange.trying",
                 "workbench_words": "tokumei.platform.workbench.words",
             },
-            "builtins": [
-                "django.templatetags.i18n",
-                "django.templatetags.static",
-                "tokumei.platform.pages.tags",
-            ],
+            "builtins": ["django.templatetags.i18n", "django.templatetags.static", "tokumei.platform.pages.tags"],
         },
     }
 ]

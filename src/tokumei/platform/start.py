@@ -18,10 +18,10 @@ import traceback
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from tokumei.core.errors import InputError, MissingExtra
+from tokumei.core.text import Json
 
 KEY_FILE = "secret-key"
 # Seconds that a writer waits for another on SQLite.
@@ -82,7 +82,7 @@ def _keep_to_owner(path: Path, mode: int) -> None:
     print(f"{path} could be read by others; it is its owner's alone now.", file=sys.stderr)  # noqa: T201
 
 
-def database(data: Path) -> dict[str, Any]:
+def database(data: Path) -> Json:
     """Return Django's database settings from the address of the database."""
     address = os.environ.get("DATABASE_URL") or f"sqlite:///{data / 'tokumei.sqlite3'}"
     parts = urlsplit(address)
@@ -119,7 +119,7 @@ def shared_store() -> dict[str, object]:
     return {"shared": {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}}
 
 
-def mail(data: Path) -> dict[str, Any]:
+def mail(data: Path) -> Json:
     """Return Django's mail settings from the address of the mail server."""
     address = os.environ.get("TOKUMEI_MAIL") or "file:"
     parts = urlsplit(address)

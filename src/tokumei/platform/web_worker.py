@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from django.conf import settings
 from django.urls import get_resolver
@@ -27,7 +27,9 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from tokumei.platform.files.incoming import FULL, IS_FULL, most_bytes
 
-Environ = dict[str, Any]
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIEnvironment
+
 # Threads of one web process that answer, and those that wait for others. Python runs one at a time, so that more that
 # answer would only make each other late: with four, pages of a hundred users took twice as long.
 N_ANSWERING = 2
@@ -71,7 +73,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         super().load_wsgi()
         application: Callable[..., Iterable[bytes]] = self.wsgi
 
-        def call(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        def call(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
             self._take_in(environ)
             answer = self._threads_for(environ).submit(application, environ, start_response).result()
             return self.given_out(answer, environ["gunicorn.socket"])
@@ -83,7 +85,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
         gc.collect()
         gc.freeze()
 
-    def _threads_for(self, environ: Environ) -> ThreadPoolExecutor:
+    def _threads_for(self, environ: WSGIEnvironment) -> ThreadPoolExecutor:
         path = environ.get("PATH_INFO", "")
         if environ["REQUEST_METHOD"] == "POST" and path.startswith(HASHING):
             return self.hashing
@@ -108,7 +110,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
             with contextlib.suppress(OSError):
                 sock.shutdown(socket.SHUT_RDWR)
 
-    def _take_in(self, environ: Environ) -> None:
+    def _take_in(self, environ: WSGIEnvironment) -> None:
         """Wait for the body; one that says to be too large is left to the application, which reads none of it."""
         sock, given = environ["gunicorn.socket"], environ.get("CONTENT_LENGTH") or "0"
         n_bytes = int(given) if given.isascii() and given.isdigit() else 0
@@ -128,7 +130,7 @@ class PatientWorker(ThreadWorker):  # type: ignore[misc]
             if hasattr(answer, "close"):
                 answer.close()
 
-    def _received(self, environ: Environ, sock: socket.socket, n_bytes: int) -> IO[bytes]:
+    def _received(self, environ: WSGIEnvironment, sock: socket.socket, n_bytes: int) -> IO[bytes]:
         started, source, left = time.monotonic(), environ["wsgi.input"], n_bytes
         # Whoever reads it lets it go.
         spooled = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(settings.MEDIA_ROOT))  # noqa: SIM115

@@ -15,7 +15,6 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -198,7 +197,7 @@ class FittedMargins:
         return int(self.margins[0].sizes.sum())
 
     @cached_property
-    def _folded(self) -> dict[Hashable, Any]:
+    def _folded(self) -> dict[Hashable, object]:
         """What nodes with some levels in common can use of each other."""
         return {}
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
-from typing import Any
 
 import numpy as np
 
 from tokumei.core.errors import CannotAnonymize, InputError
-from tokumei.core.text import Text, choice_of
+from tokumei.core.text import JsonView, Text, choice_of
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.hierarchies.lattice import Lattice, Node
 from tokumei.predictors.fitted_margins import FittedMargins
@@ -123,7 +122,7 @@ class Margins:
         return replace(fitted, tables=tuple(tables))
 
     @classmethod
-    def from_knowledge(cls, lattice: Lattice, knowledge: Mapping[str, Any]) -> FittedMargins:
+    def from_knowledge(cls, lattice: Lattice, knowledge: JsonView) -> FittedMargins:
         """Make the predictor of one who has only the published counts."""
         try:
             named = knowledge["attributes"]
@@ -159,7 +158,7 @@ def _count_pair(counted: CountedNodes, margins: Sequence[Margin], levels: Mappin
     return TwoWay(first, second, parts[0], parts[1], counts)
 
 
-def _read_table(lattice: Lattice, table: Mapping[str, Any]) -> TwoWay:
+def _read_table(lattice: Lattice, table: JsonView) -> TwoWay:
     first, second = (lattice.attributes.index(name) for name in table["attributes"])
     first_parts, second_parts = (np.array(parts, np.int64) for parts in table["parts"])
     return TwoWay(first, second, first_parts, second_parts, np.array(table["rows"], np.int64))

@@ -83,8 +83,7 @@ class Halves:
         if self.aside:
             near = range(max(1, at - MOST_ASIDE), min(n_labels, at + MOST_ASIDE + 1))
             at = min(
-                near,
-                key=lambda each: (self._n_cut(start, cuts[first + each - 1], end), abs(2 * each - n_labels), each),
+                near, key=lambda each: (self._n_cut(start, cuts[first + each - 1], end), abs(2 * each - n_labels), each)
             )
         cut = cuts[first + at - 1]
         return (start, cut, depth), (cut, end, depth)

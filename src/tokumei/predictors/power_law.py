@@ -7,12 +7,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 
 from tokumei.core.errors import InputError
-from tokumei.core.text import Text
+from tokumei.core.text import JsonView, Text
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.hierarchies.lattice import Lattice, Node
 from tokumei.predictors.predictor import CountedNodes, Counter, Knowledge, Prediction, check_caution
@@ -79,7 +78,7 @@ class PowerLaw:
         )
 
     @classmethod
-    def from_knowledge(cls, lattice: Lattice, knowledge: Mapping[str, Any]) -> FittedPowerLaw:
+    def from_knowledge(cls, lattice: Lattice, knowledge: JsonView) -> FittedPowerLaw:
         """Make the law of one who has only its numbers."""
         try:
             return FittedPowerLaw(

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +26,13 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.progress import Cost
 from tokumei.core.registry import Registry
+from tokumei.core.text import Json, JsonView
 from tokumei.engines.class_counts import ClassCounts, ColumnMap
 from tokumei.engines.grouping import Classes, NestedClasses
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.hierarchies.lattice import Lattice, Node
 
-Knowledge = dict[str, Any]
+Knowledge = Json
 """All that is published when a predictor is published; it can be written as JSON and read back."""
 
 Counter = Callable[[Node], int | ClassCounts]
@@ -93,22 +94,19 @@ class Predictor(Protocol):
         """
 
     @classmethod
-    def from_knowledge(cls, lattice: Lattice, knowledge: Mapping[str, Any]) -> Fitted:
+    def from_knowledge(cls, lattice: Lattice, knowledge: JsonView) -> Fitted:
         """Make the predictor of one who has only what was published."""
 
 
 PREDICTORS: Registry[Predictor] = Registry(
     "predictor",
     "tokumei.predictors",
-    {
-        "margins": ["margins"],
-        "power_law": ["power-law"],
-    },
+    {"margins": ["margins"], "power_law": ["power-law"]},
     group="tokumei.predictors.methods",
 )
 
 
-def from_knowledge(lattice: Lattice, knowledge: Mapping[str, Any]) -> Fitted:
+def from_knowledge(lattice: Lattice, knowledge: JsonView) -> Fitted:
     """Make the predictor that published this knowledge, whichever it is."""
     return PREDICTORS.get(str(knowledge.get("method"))).from_knowledge(lattice, knowledge)
 

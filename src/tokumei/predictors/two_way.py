@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -194,7 +194,7 @@ class Branch:
 class Folded:
     """What was folded up for one node and serves others that have the same levels in some attributes."""
 
-    def __init__(self, levels: Mapping[int, int], memory: dict[Hashable, Any]) -> None:
+    def __init__(self, levels: Mapping[int, int], memory: dict[Hashable, object]) -> None:
         self.levels, self.memory = levels, memory
         if len(memory) > MOST_FOLDED:
             memory.clear()

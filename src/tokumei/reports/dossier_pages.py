@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tokumei.core.text import from_json
+from tokumei.core.text import JsonView, from_json
 from tokumei.reports.evidence_pages import (
     add_attacks,
     add_bounds,
@@ -52,7 +52,7 @@ PUBLISHER = "the publisher"
 ALL = "*"
 
 
-def table_document(dossier: Mapping[str, Any], *, language: str = "en") -> Document:
+def table_document(dossier: JsonView, *, language: str = "en") -> Document:
     """Write the internal pages of a dossier; everything on them was counted again on the released rows."""
     document = new_document(dossier, language)
     found = dossier["results"]
@@ -83,7 +83,7 @@ def table_document(dossier: Mapping[str, Any], *, language: str = "en") -> Docum
     return document
 
 
-def _released(document: Document, found: Mapping[str, Any], n_rows: int) -> None:
+def _released(document: Document, found: JsonView, n_rows: int) -> None:
     """State how many rows are released, by whom, and what else is."""
     released = found["profile"]["released"]
     numbers = {"released": released, "rows": n_rows, "left": n_rows - released}
@@ -151,7 +151,7 @@ def _released(document: Document, found: Mapping[str, Any], n_rows: int) -> None
             )
 
 
-def _counted(document: Document, found: Mapping[str, Any], k: int, known: str) -> None:
+def _counted(document: Document, found: JsonView, k: int, known: str) -> None:
     """State what k counts: rows, or people or households where it is known whose each row is."""
     after = found["after"]
     counted = {"k": k, "known": known, "others": k - 1, "alone": found["before"]["unique"]}
@@ -184,7 +184,7 @@ def _counted(document: Document, found: Mapping[str, Any], k: int, known: str) -
     )
 
 
-def _given_away(document: Document, found: Mapping[str, Any]) -> None:
+def _given_away(document: Document, found: JsonView) -> None:
     """State which values of people are released: columns kept anyway, ends of tight ranges, what a method writes."""
     for one in found.get("kept_anyway", []):
         why = document.tell(from_json(one["why"]) if isinstance(one["why"], dict) else one["why"])
@@ -209,7 +209,7 @@ def _given_away(document: Document, found: Mapping[str, Any]) -> None:
             )
 
 
-def _done(document: Document, found: Mapping[str, Any]) -> None:
+def _done(document: Document, found: JsonView) -> None:
     document.folded("What was done")
     add_preparations(document, found.get("prepared", []))
     rows = []
@@ -234,14 +234,14 @@ def _done(document: Document, found: Mapping[str, Any]) -> None:
         document.table(head, ways, "The methods that were tried; the least loss was taken.")
 
 
-def _promises(document: Document, found: Mapping[str, Any], bounds: list[Mapping[str, Any]]) -> None:
+def _promises(document: Document, found: JsonView, bounds: list[JsonView]) -> None:
     document.folded("What it promises, recounted")
     add_bounds(document, found["after"]["requirements"], bounds)
     if found.get("not_checked"):
         document.paragraph("Asked for, and not checked: {models}.", models="; ".join(found["not_checked"]))
 
 
-def _classes(document: Document, found: Mapping[str, Any]) -> None:
+def _classes(document: Document, found: JsonView) -> None:
     document.folded("How large classes are")
     sizes = found["profile"]["class_sizes"]
     labels = sorted({*sizes["before"], *sizes["after"]}, key=lambda label: int(label.split("-")[0]))
@@ -251,7 +251,7 @@ def _classes(document: Document, found: Mapping[str, Any]) -> None:
     )
 
 
-def _risks(document: Document, found: Mapping[str, Any]) -> None:
+def _risks(document: Document, found: JsonView) -> None:
     document.folded("Who is at risk")
     before, after = (found[side]["measures"]["classes"] for side in ("before", "after"))
     told = [name for name in RISKS if name in before and name in after]
@@ -267,7 +267,7 @@ def _risks(document: Document, found: Mapping[str, Any]) -> None:
         )
 
 
-def _group(document: Document, one: Mapping[str, Any]) -> list[object]:
+def _group(document: Document, one: JsonView) -> list[object]:
     """Cells of a small group: the values that say anything, and the one that makes it small."""
     told = [f"{name} {_label(document, MISSING if value is None else value)}" for name, value in one["values"].items()]
     said = [text for text, value in zip(told, one["values"].values(), strict=True) if value != ALL]
@@ -275,7 +275,7 @@ def _group(document: Document, one: Mapping[str, Any]) -> list[object]:
     return [", ".join(said) or "–", small, one["class"], one["risk"]]
 
 
-def _risk_of_sample(document: Document, profile: Mapping[str, Any]) -> None:
+def _risk_of_sample(document: Document, profile: JsonView) -> None:
     """Show what the rows say as a sample of more people: who is alone among these, and the risk of each row."""
     alone, sides = profile.get("population_uniques"), profile.get("sample") or {}
     before, after = sides.get("before", {}), sides.get("after", {})
@@ -337,7 +337,7 @@ def _of_side(side: Mapping[str, object] | None, *path: str) -> object:
     return MISSING_SIGN if value is None else value
 
 
-def _estimate(document: Document, side: Mapping[str, Any] | None, name: str) -> object:
+def _estimate(document: Document, side: JsonView | None, name: str) -> object:
     """Return how many are alone by an estimator, or that it has no answer."""
     if side is None:
         return MISSING_SIGN
@@ -345,7 +345,7 @@ def _estimate(document: Document, side: Mapping[str, Any] | None, name: str) -> 
     return document.say("not estimated") if found is None else round(found["alone"])
 
 
-def _use(document: Document, found: Mapping[str, Any]) -> None:
+def _use(document: Document, found: JsonView) -> None:
     """Show every measure, and of each column how often its commonest released values were and are."""
     document.folded("What use is left")
     add_use(document, found["use"])
@@ -371,7 +371,7 @@ def _label(document: Document, value: str) -> str:
     return document.say(value) if value == MISSING else value
 
 
-def _left_out(document: Document, found: Mapping[str, Any]) -> None:
+def _left_out(document: Document, found: JsonView) -> None:
     document.folded("Who was left out")
     hit = found["profile"]["left_out"]
     if not hit:

@@ -17,13 +17,14 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.attacks.history.attribution import Attributed, attribute_release
+from tokumei.attacks.attribution.judging import Attributed
+from tokumei.attacks.history.attribution import attribute_release
 from tokumei.attacks.judge import Verdict, judge, truth_of
 from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.core.score import Score
-from tokumei.core.text import Text, from_json, to_json
+from tokumei.core.text import Json, JsonView, Text, from_json, to_json
 from tokumei.data.files.disk import write_text
 from tokumei.data.files.toml import read_toml
 from tokumei.data.history import History
@@ -88,7 +89,7 @@ class Evaluation:
         at = self.attacks.filter(pl.col("known") == known).sort(by, descending=True, maintain_order=True)
         return str(at["attack"][0]), float(at[by][0])
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the evaluation for JSON."""
         return {
             "utility": {name: score.value for name, score in self.utility.items()},
@@ -300,7 +301,7 @@ def rolled_ways(file: str, hierarchy: Hierarchy) -> dict[str, dict[str, object]]
 
 def possible_ways(
     grid: Mapping[str, Mapping[str, object]], original: History
-) -> tuple[dict[str, dict[str, Any]], dict[str, Text]]:
+) -> tuple[dict[str, Json], dict[str, Text]]:
     """Return the ways that a history allows, and why the others are left out."""
     possible, left_out = {}, {}
     for name, settings in grid.items():
@@ -322,7 +323,7 @@ def sweep(
     attacks: Sequence[str],
     not_tried: Mapping[str, str] | None = None,
     hierarchy: Hierarchy | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Json]:
     """Anonymize, measure and attack in every way; give a line for each: name, utility, safety, the best attack.
 
     A way that a history does not allow, as groups under a bound may not be found, is left out with the reason.
@@ -387,7 +388,7 @@ def _measured(
     return {**told, "evaluation": done.as_dict()}
 
 
-def _line(row: Mapping[str, Any]) -> dict[str, Any]:
+def _line(row: JsonView) -> Json:
     """Return what is compared of a way, with why its use or its attacks were left out; one reason keeps its form."""
     reasons = list(dict.fromkeys(row["evaluation"].get("left_out", {}).values()))
     said = reasons[0] if len(reasons) == 1 else "; ".join(reasons)

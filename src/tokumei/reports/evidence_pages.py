@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.attacks.registry import NOTHING_TO_FIND, was_tried
-from tokumei.core.text import Text, from_json
+from tokumei.core.text import JsonView, Text, from_json
 from tokumei.data.context import label_of
 from tokumei.reports.figures import bar_figure, frontier_figure, grouped_bar_figure
 from tokumei.reports.japanese import OF_DOSSIERS, SENTENCES
@@ -46,7 +46,7 @@ PUBLIC = "Public document: nothing in it leads to a person."
 WORDS = ("attack", "who", "of", "why", "harm", "score", "family", "model", "unit", "method", "requirement", "things")
 
 
-def new_document(dossier: Mapping[str, Any], language: str) -> Document:
+def new_document(dossier: JsonView, language: str) -> Document:
     """Start the report of a dossier in a language: en or ja."""
     document = Document("", language)
     if language == "ja":
@@ -56,7 +56,7 @@ def new_document(dossier: Mapping[str, Any], language: str) -> Document:
     return document
 
 
-def sentence(document: Document, one: Mapping[str, Any]) -> str:
+def sentence(document: Document, one: JsonView) -> str:
     """Say a sentence of the evidence in the language of the document, with what stands in it."""
     values = dict(one["values"])
     for name in WORDS:
@@ -70,7 +70,7 @@ def sentence(document: Document, one: Mapping[str, Any]) -> str:
     return document.say(one["said"], **values)
 
 
-def add_decision(document: Document, dossier: Mapping[str, Any]) -> None:
+def add_decision(document: Document, dossier: JsonView) -> None:
     """Add the first page: what to do and why, what was released, to whom, how safe, how useful, and who answers."""
     decision, found, stated = dossier["decision"], dossier["results"], dossier["context"]
     document.heading(decision["outcome"])
@@ -98,7 +98,7 @@ def _joined(document: Document, sentences: Iterable[str]) -> str:
     return ("" if document.language == "ja" else " ").join(_begun(one) for one in sentences)
 
 
-def _what(document: Document, dossier: Mapping[str, Any]) -> Iterator[str]:
+def _what(document: Document, dossier: JsonView) -> Iterator[str]:
     found = dossier["results"]
     released = found["profile"]["released"] if "profile" in found else found["released"]
     rows = found["before"]["rows"] if "before" in found else found["rows"]
@@ -114,7 +114,7 @@ def _what(document: Document, dossier: Mapping[str, Any]) -> Iterator[str]:
         yield document.say("Columns: {columns}.", columns=listed_names(document, columns))
 
 
-def _to_whom(document: Document, stated: Mapping[str, Any]) -> Iterator[str]:
+def _to_whom(document: Document, stated: JsonView) -> Iterator[str]:
     """Say who receives it, for what and where; what nobody stated is said to be so."""
     recipient, purpose = stated.get("recipient"), stated.get("purpose")
     if recipient and purpose:
@@ -131,7 +131,7 @@ def _to_whom(document: Document, stated: Mapping[str, Any]) -> Iterator[str]:
         yield document.say("Nobody stated where it will be used.")
 
 
-def _how_safe(document: Document, strongest: Mapping[str, Any] | None, found: Mapping[str, Any]) -> Iterator[str]:
+def _how_safe(document: Document, strongest: JsonView | None, found: JsonView) -> Iterator[str]:
     if strongest is None:
         yield document.say("Not known: no attack on people could be tried.")
     else:
@@ -152,7 +152,7 @@ def _how_safe(document: Document, strongest: Mapping[str, Any] | None, found: Ma
         yield document.say(said, **{side: f"{100 * value:.3g}" for side, value in highest.items()})
 
 
-def _how_useful(document: Document, found: Mapping[str, Any]) -> Iterator[str]:
+def _how_useful(document: Document, found: JsonView) -> Iterator[str]:
     """Say how much detail is lost, which columns say nothing any more, and what the measures of use lose."""
     losses = _losses(found)
     if found.get("loss") is not None and found.get("loss_name"):
@@ -169,7 +169,7 @@ def _how_useful(document: Document, found: Mapping[str, Any]) -> Iterator[str]:
         yield document.say("Not known: no measure of use could be taken.")
 
 
-def _who_answers(document: Document, dossier: Mapping[str, Any]) -> Iterator[str]:
+def _who_answers(document: Document, dossier: JsonView) -> Iterator[str]:
     reviewer, until, review = dossier["reviewer"], dossier["expires"], dossier["context"].get("review_on")
     if reviewer and until:
         yield document.say("{reviewer}, until {until}.", reviewer=reviewer, until=until)
@@ -186,7 +186,7 @@ def listed_names(document: Document, names: Sequence[str]) -> str:
     return told if rest <= 0 else document.say("{columns} and {n} more", columns=told, n=rest)
 
 
-def _lost(document: Document, found: Mapping[str, Any]) -> None:
+def _lost(document: Document, found: JsonView) -> None:
     """Draw what is lost: how many different values each column of a table has, or the losses of a history."""
     columns = dict(list(_distinct(found).items())[:MOST_DRAWN])
     if columns:
@@ -212,7 +212,7 @@ def _drawn_losses(document: Document, losses: Mapping[str, float]) -> str:
     return bar_figure(points, x="lost", y="name", x_title=document.say("share lost"))
 
 
-def _distinct(found: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+def _distinct(found: JsonView) -> dict[str, dict[str, int]]:
     """Return how many different values each column has before and after."""
     if "columns" in found:
         return dict(found["columns"])
@@ -220,7 +220,7 @@ def _distinct(found: Mapping[str, Any]) -> dict[str, dict[str, int]]:
     return {name: {side: one[side]["distinct"] for side in SIDES} for name, one in listed.items()}
 
 
-def _risks(found: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+def _risks(found: JsonView) -> dict[str, dict[str, float]]:
     """Return the risks of the classes on both sides; of a history there are none."""
     if "risks" in found:
         return dict(found["risks"])
@@ -231,7 +231,7 @@ def _risks(found: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     }
 
 
-def _losses(found: Mapping[str, Any]) -> dict[str, float]:
+def _losses(found: JsonView) -> dict[str, float]:
     """Return the measures that go from 0, nothing lost, to 1, all lost."""
     return {
         name: float(one["value"])
@@ -240,7 +240,7 @@ def _losses(found: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def add_pictures(document: Document, dossier: Mapping[str, Any]) -> None:
+def add_pictures(document: Document, dossier: JsonView) -> None:
     """Add a picture of the risk before and after, one of use, and one of the trade-off between them."""
     found = dossier["results"]
     risks = _risks(found)
@@ -280,7 +280,7 @@ def add_pictures(document: Document, dossier: Mapping[str, Any]) -> None:
         document.paragraph("The trade-off is not drawn: it needs a loss of detail and a risk that were both measured.")
 
 
-def _attacks_drawn(document: Document, found: Mapping[str, Any]) -> None:
+def _attacks_drawn(document: Document, found: JsonView) -> None:
     """Draw of a history what attacks find beside blind guessing."""
     drawn = [
         (attack_words(document, one), side, float(score[key]))
@@ -310,14 +310,14 @@ def add_preparations(document: Document, prepared: Sequence[Mapping[str, str]]) 
         document.table(["column", "what was done first"], rows, caption)
 
 
-def add_bounds(document: Document, promised: Sequence[Mapping[str, Any]], bounds: Sequence[Mapping[str, Any]]) -> None:
+def add_bounds(document: Document, promised: Sequence[JsonView], bounds: Sequence[JsonView]) -> None:
     """Add what was promised and what must hold, with the number that was counted."""
     stated = [(one["requirement"], one) for one in promised] + [(bound_words(document, one), one) for one in bounds]
     rows = [[what, _whole(one["value"]), document.say("holds" if one["holds"] else "fails")] for what, one in stated]
     document.table(["promise or bound", "value", "holds"], rows, "Recounted on the rows that were written.")
 
 
-def bound_words(document: Document, bound: Mapping[str, Any]) -> str:
+def bound_words(document: Document, bound: JsonView) -> str:
     """Describe a bound in the language of the document."""
     ends = [("{of} at least {end}", bound["least"]), ("{of} at most {end}", bound["most"])]
     name = document.say(bound["of"])
@@ -329,7 +329,7 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def add_attacks(document: Document, attacks: Sequence[Mapping[str, Any]]) -> None:
+def add_attacks(document: Document, attacks: Sequence[JsonView]) -> None:
     """Add every attack with its interval, what blind guessing scores, and the control group."""
     document.folded("Who is found by attacks")
     rows = []
@@ -346,7 +346,7 @@ def add_attacks(document: Document, attacks: Sequence[Mapping[str, Any]]) -> Non
     document.table(head, rows, "Shares of people; a dash where there is no such number.")
 
 
-def add_not_tried(document: Document, found: Mapping[str, Any]) -> None:
+def add_not_tried(document: Document, found: JsonView) -> None:
     """Add the attacks that were not tried, and what each needs."""
     reasons = {name: from_json(one) if isinstance(one, dict) else one for name, one in found.get("reasons", {}).items()}
     if reasons:
@@ -363,7 +363,7 @@ def _lack(document: Document, why: str) -> str:
     return (" と " if document.language == "ja" else " and ").join(document.say(one) for one in listed)
 
 
-def attacker_words(document: Document, attack: Mapping[str, Any]) -> str:
+def attacker_words(document: Document, attack: JsonView) -> str:
     """Describe the attacker's knowledge: columns of a table, a share of all purchases, or nothing."""
     known = attack["known"]
     if known == []:
@@ -375,14 +375,14 @@ def attacker_words(document: Document, attack: Mapping[str, Any]) -> str:
     return f"{document.say(attack['threat'])} ({', '.join(known)})"
 
 
-def attack_words(document: Document, attack: Mapping[str, Any]) -> str:
+def attack_words(document: Document, attack: JsonView) -> str:
     """Name an attack in the language of the document, with the column it learned where that is one of several."""
     name = document.say(attack["attack"])
     column = attack.get("sensitive")
     return name if column is None else document.say("{attack} of {column}", attack=name, column=column)
 
 
-def add_use(document: Document, use: Mapping[str, Any]) -> None:
+def add_use(document: Document, use: JsonView) -> None:
     """Add every measure of what use is left, and those that could not be taken."""
     add_scores(document, use)
     if use.get("left_out"):
@@ -391,13 +391,13 @@ def add_use(document: Document, use: Mapping[str, Any]) -> None:
         document.table(["measure", "why not"], rows, "Not measured, so neither good nor bad.")
 
 
-def add_scores(document: Document, use: Mapping[str, Any]) -> None:
+def add_scores(document: Document, use: JsonView) -> None:
     """Add every measure of what use is left."""
     rows = [[document.say(name), one["value"], one["best"], one["worst"]] for name, one in use["scores"].items()]
     document.table(["measure", "value", "best", "worst"], rows, "Every measure that the columns allow.")
 
 
-def add_hashes(document: Document, listed: Mapping[str, Mapping[str, str]], dossier: Mapping[str, Any]) -> None:
+def add_hashes(document: Document, listed: Mapping[str, Mapping[str, str]], dossier: JsonView) -> None:
     """Add the hashes by which all files can be recognized, and by what the dossier was made."""
     document.folded("Evidence")
     rows = [[document.say(what), name, value] for what, files in listed.items() for name, value in files.items()]
@@ -406,7 +406,7 @@ def add_hashes(document: Document, listed: Mapping[str, Mapping[str, str]], doss
     document.paragraph("Made on {date} by {versions}; the seed is kept apart.", date=dossier["date"], versions=versions)
 
 
-def all_hashes(dossier: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
+def all_hashes(dossier: JsonView) -> dict[str, Mapping[str, str]]:
     """Return the hashes of what went in, what is handed over and what is kept apart."""
     source = {dossier["input"]["file"]: dossier["input"]["sha256"]}
     before = dossier.get("earlier")

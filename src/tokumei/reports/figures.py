@@ -13,6 +13,8 @@ from typing import Any
 
 import polars as pl
 
+from tokumei.core.text import Json, JsonView
+
 # Told apart by people who see colors differently (Okabe and Ito, 2008; the last two by Tol, 2021): as many as a report
 # has attacks, since colors that come again are read as the same line.
 COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#882255", "#999933"]
@@ -139,7 +141,7 @@ def color_by(
     if n_columns is None:
         n_columns = max(1, min(len(series), LETTERS // (max(map(len, series), default=1) + 8)))
     # With room between: readers' fonts are wider or narrower than the one measured here.
-    look: dict[str, Any] = {"orient": "bottom", "columns": n_columns, "columnPadding": 40, "labelLimit": 0} | legend
+    look: Json = {"orient": "bottom", "columns": n_columns, "columnPadding": 40, "labelLimit": 0} | legend
     scale = alt.Scale(domain=series, range=list(colors)[: max(1, len(series))])
     return alt.Color(f"{field}:N", title=title, sort=series, scale=scale, legend=alt.Legend(**look))
 
@@ -213,7 +215,7 @@ SAME_PLACE = 0.04
 # A letter is at most so wide in most fonts, and a line of text and half a dot so high, in pixels.
 LETTER, LINE, DOT = 9, 11, 5
 # Where a label goes, the first side that is free.
-SIDES: Mapping[str, Mapping[str, Any]] = {
+SIDES: Mapping[str, JsonView] = {
     "right": {"align": "left", "dx": 8},
     "above": {"align": "center", "dy": -13},
     "higher": {"align": "center", "dy": -27},

@@ -6,12 +6,12 @@ Clauses with the same evidence share a row, so that whoever checks finds each by
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from os.path import commonprefix
-from typing import Any
 
+from tokumei.core.text import JsonView
 from tokumei.data.context import label_of
 from tokumei.reports.evidence_pages import sentence
 from tokumei.reports.page import Document
@@ -47,7 +47,7 @@ class Row:
         return [spans(self.places), named_together(self.names), self.asks, self.verdict, self.evidence]
 
 
-def add_frameworks(document: Document, dossier: Mapping[str, Any]) -> None:
+def add_frameworks(document: Document, dossier: JsonView) -> None:
     """Add a table of all frameworks, then a section for each, which is opened by a click."""
     document.heading("Evidence by framework")
     document.paragraph(
@@ -73,12 +73,12 @@ def add_frameworks(document: Document, dossier: Mapping[str, Any]) -> None:
             document.paragraph(draft)
 
 
-def _counts(clauses: Sequence[Mapping[str, Any]]) -> list[int | str]:
+def _counts(clauses: Sequence[JsonView]) -> list[int | str]:
     found = Counter(one["outcome"] or one["verdict"] for one in clauses)
     return [found[kind] or "–" for kind in KINDS]
 
 
-def _rows(document: Document, clauses: Sequence[Mapping[str, Any]]) -> list[Row]:
+def _rows(document: Document, clauses: Sequence[JsonView]) -> list[Row]:
     """Join the clauses that have the same evidence, and the answers of people on one clause."""
     same: dict[tuple[str, str, str], Row] = {}
     for at, one in enumerate(clauses, start=1):
@@ -95,7 +95,7 @@ def _rows(document: Document, clauses: Sequence[Mapping[str, Any]]) -> list[Row]
     return joined
 
 
-def _row(document: Document, at: int, one: Mapping[str, Any]) -> Row:
+def _row(document: Document, at: int, one: JsonView) -> Row:
     """Row of one clause."""
     verdict = document.say(one["verdict"] if one["outcome"] is None else one["outcome"])
     evidence = sentence(document, one)

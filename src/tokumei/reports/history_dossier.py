@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from tokumei.core.text import JsonView
 from tokumei.reports.evidence_pages import (
     add_attacks,
     add_bounds,
@@ -22,7 +20,7 @@ from tokumei.reports.framework_pages import add_frameworks
 from tokumei.reports.page import Document
 
 
-def history_document(dossier: Mapping[str, Any], *, language: str = "en") -> Document:
+def history_document(dossier: JsonView, *, language: str = "en") -> Document:
     """Write the pages of a dossier on a history."""
     document = new_document(dossier, language)
     found = dossier["results"]
@@ -45,7 +43,7 @@ def history_document(dossier: Mapping[str, Any], *, language: str = "en") -> Doc
     return document
 
 
-def _released(document: Document, found: Mapping[str, Any]) -> None:
+def _released(document: Document, found: JsonView) -> None:
     """State what is released, and what attacks find of months, pseudonyms and purchases, a sentence each."""
     document.folded("What was measured")
     document.paragraph(

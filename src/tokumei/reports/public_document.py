@@ -7,8 +7,8 @@ and no group, no file but those that are handed over, and classes smaller than k
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from tokumei.core.text import Json, JsonView
 from tokumei.data.context import PUBLIC_FIELDS
 from tokumei.reports.evidence_pages import (
     add_attacks,
@@ -26,7 +26,7 @@ from tokumei.reports.page import Document
 OF_A_SCORE = ("value", "best", "worst", "interval", "baseline", "control")
 
 
-def public_dossier(dossier: Mapping[str, Any]) -> dict[str, Any]:
+def public_dossier(dossier: JsonView) -> Json:
     """Choose what may be published of a dossier."""
     found = dossier["results"]
     k = smallest_class(dossier)
@@ -61,7 +61,7 @@ def public_dossier(dossier: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def smallest_class(dossier: Mapping[str, Any]) -> int:
+def smallest_class(dossier: JsonView) -> int:
     """Return below what size classes are counted together: the k of the release, and never less than two."""
     return max(2, int(dossier["results"].get("after", {}).get("k") or 0))
 
@@ -85,12 +85,12 @@ def merged(sides: Mapping[str, Mapping[str, int]], k: int) -> dict[str, dict[str
     return {side: {name: n if n >= k else f"< {k}" for name, n in sizes.items()} for side, sizes in found.items()}
 
 
-def _risks(side: Mapping[str, Any]) -> dict[str, float]:
+def _risks(side: JsonView) -> dict[str, float]:
     return {name: one["value"] for name, one in side["measures"]["classes"].items()}
 
 
-def _scores(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+def _scores(scores: Mapping[str, JsonView]) -> dict[str, Json]:
+    found: dict[str, Json] = {}
     for name, one in scores.items():
         found[name] = {key: one[key] for key in OF_A_SCORE if key in one}
         counts = {key: n for key, n in one.get("inputs", {}).items() if key in ("people", "cells", "predicates")}
@@ -99,16 +99,16 @@ def _scores(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]
     return found
 
 
-def _promise(drawn: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _promise(drawn: JsonView | None) -> Json | None:
     """Return what is promised of drawn rows; what their audit found beside it is no part of a promise."""
     return None if drawn is None else {name: drawn[name] for name in ("epsilon", "delta", "protects") if name in drawn}
 
 
-def _framework(one: Mapping[str, Any]) -> dict[str, Any]:
+def _framework(one: JsonView) -> Json:
     return {**one, "clauses": [_clause(clause) for clause in one["clauses"]]}
 
 
-def _clause(clause: Mapping[str, Any]) -> dict[str, Any]:
+def _clause(clause: JsonView) -> Json:
     """Hide what a person stated in a field that is not public; that it was stated is told."""
     told = {**clause, "command": None}
     if clause["verdict"] == "stated" and clause["field"] not in PUBLIC_FIELDS:
@@ -117,7 +117,7 @@ def _clause(clause: Mapping[str, Any]) -> dict[str, Any]:
     return told
 
 
-def public_document(public: Mapping[str, Any], *, language: str = "en") -> Document:
+def public_document(public: JsonView, *, language: str = "en") -> Document:
     """Write the pages of what may be published."""
     document = new_document(public, language)
     found = public["results"]

@@ -25,7 +25,7 @@ from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.result import Result, Section
 from tokumei.core.seeds import fresh_seed, key_of
-from tokumei.core.text import Text, counted
+from tokumei.core.text import Json, JsonView, Text, counted
 from tokumei.data.files.formats import PARQUET, TEXT_SUFFIXES, write_file_or_folder, write_parquet
 from tokumei.data.files.histories import CONTEST_2018, TABLE, format_of_name
 from tokumei.data.files.reading import Reading
@@ -66,7 +66,7 @@ def anonymize_history(
     form: str = TABLE,
     carry_anyway: bool = False,
     hierarchy: object = None,
-    **options: Any,
+    **options: object,
 ) -> HistoryRelease:
     """Anonymize a history by a method and its options, or by a pipeline: its file, or what would stand in it.
 
@@ -145,7 +145,7 @@ def _check_carried_tells_no_buyer(history: History, release: Release, carried: p
     if release.rows is None:
         return
     # Costly to load, and seldom needed.
-    from tokumei.attacks.history.attribution import told_by_value
+    from tokumei.attacks.attribution.judging import told_by_value
 
     rows = pl.DataFrame(
         {"owner": history.frame["customer"].gather(release.rows), "pseudonym": release.frame["customer"]}
@@ -205,10 +205,10 @@ GROUP_ROWS = 1_000_000
 class WrittenHistory(Result):
     """What was found out about the release of a history that was written on its way."""
 
-    facts: Mapping[str, Any]
+    facts: JsonView
     recipe: Recipe
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return all facts as `tokumei anonymize history --json` prints them."""
         return dict(self.facts)
 

@@ -14,10 +14,10 @@ from typing import Any, get_args
 from tokumei.core.errors import CannotAnonymize, InputError, NotAllowed
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
-from tokumei.core.result import Facts, Result, Rows, Section
+from tokumei.core.result import Facts, Result, Rows, Section, UserFrame
 from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed, generator
-from tokumei.core.text import Text, choice_of
+from tokumei.core.text import Json, Text, choice_of
 from tokumei.data.files.formats import check_can_be_written, write_frame
 from tokumei.data.files.outputs import guarded
 from tokumei.data.frames import as_original, check_single
@@ -134,7 +134,7 @@ def _by_rows(
     known = table.quasi_identifiers
     options: dict[str, Any] = {"keep": keep, "seed": seed, "is_reproducible": is_reproducible}
     made = release_rows(table.frame, known, trees.of_columns, goal, **options)
-    tried: dict[str, Any] = {}
+    tried: Json = {}
     if isinstance(goal.method, Synthesizer):
         tried["audit"] = audit_drawn(table, made, goal.method)
     elif proven := _proven_beside(made, goal, trees, known):
@@ -147,7 +147,7 @@ def _by_rows(
     return replace(done, recipe=recipe, release=release, facts={**done.facts, **tried})
 
 
-def _proven_beside(made: RowRelease, goal: Goal, trees: Trees, known: Sequence[str]) -> dict[str, Any]:
+def _proven_beside(made: RowRelease, goal: Goal, trees: Trees, known: Sequence[str]) -> dict[str, object]:
     """Attack counts together with those published before; NotAllowed if they prove a group under k, unless anyway."""
     beside, k = getattr(goal.method, "beside", ()), getattr(goal.method, "k", 1)
     if not beside:
@@ -229,7 +229,7 @@ def row_release(
     )
 
 
-def unit_facts(goal: Goal, counts: ClassCounts | None, n_people: int | None) -> dict[str, Any]:
+def unit_facts(goal: Goal, counts: ClassCounts | None, n_people: int | None) -> Json:
     """Return who is protected, how many of them are released and how many are gone; nothing where each row is one."""
     if goal.unit is None or counts is None or counts.n_people is None or n_people is None:
         return {}
@@ -241,7 +241,7 @@ def unit_facts(goal: Goal, counts: ClassCounts | None, n_people: int | None) -> 
     }
 
 
-def _row_facts(made: RowOutcome, goal: Goal, n_rows: int) -> dict[str, Any]:
+def _row_facts(made: RowOutcome, goal: Goal, n_rows: int) -> Json:
     """Return the result-page facts of a release by a method that works on rows."""
     loss, counts, method = made.loss, made.counts, goal.method
     return {
@@ -313,7 +313,7 @@ class AppliedRecipe(Result):
         return counted | dict(self.applied.promises)
 
     @property
-    def frame(self) -> Any:
+    def frame(self) -> UserFrame:
         """The released rows, as a frame of the kind that the table was."""
         return as_original(self.release.frame, self.frame_kind)
 
@@ -322,7 +322,7 @@ class AppliedRecipe(Result):
         """Number of rows that were left out."""
         return self.n_original - self.release.frame.height
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei anonymize apply --json` prints it."""
         together = self.promises_together
         return {

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, Unpack, cast, overload
 
 from tokumei.core.errors import InputError
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.data.history import History
 from tokumei.data.table import Table, Unit
 from tokumei.tasks.request import DEFAULT_METHOD, PerColumn, ReleaseRequest, Requirements, refuse_unknown
@@ -941,7 +941,7 @@ def _as_released(original: Any, release: Any) -> Any:
     """Give a frame or file the roles of the original that a release was made of."""
     known = getattr(release, "original", None)
     if isinstance(known, Table) and not isinstance(original, (Table, History)):
-        roles: dict[str, Any] = {"hierarchies": known.hierarchies, "numeric": known.numeric}
+        roles: Json = {"hierarchies": known.hierarchies, "numeric": known.numeric}
         return Table(original, known.quasi_identifiers, known.sensitive, **roles).of_unit(known.unit)
     return original
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
@@ -23,8 +23,8 @@ from tokumei.attacks.registry import HISTORY_ATTACKS, HistoryAttack
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import make_part, make_part_from_text, part_name
-from tokumei.core.result import Answer, Facts, Result, Rows, Section, as_kind
-from tokumei.core.text import counted
+from tokumei.core.result import Answer, Facts, Result, Rows, Section, UserFrame, as_kind
+from tokumei.core.text import Json, JsonView, counted
 from tokumei.data.files.histories import CONTEST_2018, TABLE, form_of
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.released_histories import (
@@ -63,15 +63,15 @@ class Guesses(Result):
 
     guesses: pl.DataFrame
     customers: Sequence[str]
-    facts: Mapping[str, Any]
-    success: Mapping[str, Any] | None = None
+    facts: JsonView
+    success: JsonView | None = None
     frame_kind: str = "polars"
     # What the cells of a generalized release give away by themselves.
     singled_out: SingledOut | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the facts as `tokumei attack history --json` prints them."""
-        more: dict[str, Any] = {} if self.singled_out is None else {"singled_out": self.singled_out.as_dict()}
+        more: dict[str, object] = {} if self.singled_out is None else {"singled_out": self.singled_out.as_dict()}
         return {**self.facts, **more, **({} if self.success is None else {"success": self.success})}
 
     def sections(self) -> Sequence[Section]:
@@ -79,7 +79,7 @@ class Guesses(Result):
         cells = [] if self.singled_out is None else singled_out_rows(self.singled_out)
         return [Facts(self.facts), *cells, *([] if self.success is None else [success_rows(self.success)])]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> UserFrame:
         """Return the guesses."""
         return as_kind(self.guesses, self.frame_kind)
 
@@ -101,6 +101,7 @@ class Guesses(Result):
 
 
 # Which has two releases in place of what is known and one.
+P = TypeVar("P")
 LINK_RELEASES = "link-releases"
 
 
@@ -137,7 +138,7 @@ def attack_history(
             raise InputError.of(expected, option="engine", value=engine)
         check_engine_reads(engine, knowledge=knowledge, release=release)
 
-        where: dict[str, Any] = {"engine": engine, "reading": reading}
+        where: Json = {"engine": engine, "reading": reading}
         return attack_history_on_engine(knowledge, release, attack, **where, customers=customers, **options)
     if attack == "attribution":
         from tokumei.tasks.attribute_history import attribute_history
@@ -185,14 +186,14 @@ def attack_history(
     return Guesses(guesses, named, facts, success, known.kind)
 
 
-def success_of(verdict: Verdict) -> dict[str, Any]:
+def success_of(verdict: Verdict) -> Json:
     """Return the measures of a verdict by name."""
     names = ("found", "row", "cell", "month", "pseudonym", "transaction")
     scores = {name: getattr(verdict, name) for name in names}
     return {name: score.as_dict() for name, score in scores.items() if score is not None}
 
 
-def success_rows(success: Mapping[str, Any]) -> Rows:
+def success_rows(success: JsonView) -> Rows:
     """Return the measures as a table for people."""
     rows = [[name, one["value"], one["baseline"], one.get("interval")] for name, one in success.items()]
     return Rows(["success", "value", "guessing blindly", "95 % interval"], rows)
@@ -219,7 +220,7 @@ def made_attack(attack: object, options: dict[str, Any]) -> Any:
     return _made(HISTORY_ATTACKS.get(attack), options, attack)
 
 
-def _made(part: type[Any], options: dict[str, Any], name: str) -> Any:
+def _made(part: type[P], options: dict[str, Any], name: str) -> P:
     """Make a part; options are read where all are text."""
     is_typed = options and all(isinstance(value, str) for value in options.values())
     make = make_part_from_text if is_typed else make_part
@@ -227,7 +228,7 @@ def _made(part: type[Any], options: dict[str, Any], name: str) -> Any:
 
 
 def _attack_generalized(
-    knowledge: Any, release: Any, attack: str, part: GeneralizedAttack, reading: Reading
+    knowledge: object, release: Any, attack: str, part: GeneralizedAttack, reading: Reading
 ) -> Guesses:
     """Guess the customers of a generalized release from the whole original."""
     started = time.perf_counter()
@@ -250,10 +251,10 @@ def _attack_generalized(
 class Judged(Result):
     """The measures of a guess by name, and how many customers it was about."""
 
-    success: dict[str, Any]
+    success: Json
     n_customers: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the measures as `tokumei judge --json` prints them."""
         return {**self.success, "customers": self.n_customers}
 

@@ -19,10 +19,10 @@ from tokumei.attacks.history.membership import BY_CUSTOMER, BY_ROW, Asked, speak
 from tokumei.attacks.judge import FALSE_ALARMS, Bools, Floats, judge_membership, published, told_at
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
-from tokumei.core.result import Facts, Result, Rows, Section, Sentence, as_kind
+from tokumei.core.result import Facts, Result, Rows, Section, Sentence, UserFrame, as_kind
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text, counted
+from tokumei.core.text import Json, JsonView, Text, counted
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.hierarchies.files import item_hierarchy, roll_together
@@ -52,10 +52,10 @@ class CustomerMembership(Result):
     threat: HistoryThreat
     scores: Mapping[str, Score]
     riskiest: pl.DataFrame
-    facts: Mapping[str, Any]
+    facts: JsonView
     frame_kind: str = "polars"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei attack history membership --json` prints it."""
         success = {name: score.as_dict() for name, score in self.scores.items()}
         return {
@@ -86,7 +86,7 @@ class CustomerMembership(Result):
             said.append(Rows(["riskiest customers", "told in so many draws"], self.riskiest.head(10).rows()))
         return said
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> UserFrame:
         """Return the customers who are told in half of the draws or more, the riskiest first."""
         return as_kind(self.riskiest, self.frame_kind)
 

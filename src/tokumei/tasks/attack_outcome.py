@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from tokumei.attacks.registry import was_tried
 from tokumei.core.score import Score
+from tokumei.core.text import Json
 
 # Of each the first score that is there: how much an attack finds, and of how many it is certain.
 FINDS = ("success", "singled-out", "singled-out-estimate", "above-bound", "cells-certain")
@@ -103,7 +103,7 @@ class Outcome:
         if not was_tried(score.as_dict()):
             why = dict.fromkeys(FIGURES, "there was nothing to find")
             return cls(main, None, None, None, None, None, None, None, None, 0, why=why)
-        told: dict[str, Any] = {}
+        told: Json = {}
         for one in scores.values():
             for name in ("highest", "riskiest"):
                 if name in one.inputs:
@@ -118,7 +118,7 @@ class Outcome:
         if is_of_certain and sure is not None:
             control = sure.control
         n = next((int(score.inputs[name]) for name in COUNTED if name in score.inputs), None)
-        figures: dict[str, Any] = {
+        figures: Json = {
             "success": score.value,
             "interval": score.interval,
             "baseline": score.baseline,
@@ -139,7 +139,7 @@ class Outcome:
         control_of = sure.name if is_of_certain and sure is not None else main if control is not None else ""
         return cls(main, **figures, n=n, control_of=control_of, why=why)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the figures for JSON, where rows count from 1."""
         rows = None if self.riskiest is None else [row + 1 for row in self.riskiest]
         told = {name: getattr(self, name) for name in FIGURES} | {"riskiest": rows}

@@ -24,9 +24,9 @@ from tokumei.attacks.table_threats import TAKE_FOR_RIGHT, TableThreat, table_thr
 from tokumei.attacks.threat_model import KnownMethod, Published, ThreatModel
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import part_name
-from tokumei.core.result import Drawing, Facts, Result, Rows, Section, as_kind
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section, UserFrame, as_kind
 from tokumei.core.score import Score
-from tokumei.core.text import Text
+from tokumei.core.text import Json, JsonView, Text
 from tokumei.data.files.formats import read_beside
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame
@@ -132,7 +132,7 @@ class TableAttack(Result):
 
     tried: Sequence[Tried]
     left_out: Mapping[str, str]
-    facts: Mapping[str, Any]
+    facts: JsonView
     frame_kind: str = "polars"
     threat: TableThreat | None = None
     has_control: bool = False
@@ -143,7 +143,7 @@ class TableAttack(Result):
         return {one.title: Outcome.of(one.attack, one.scores, has_control=self.has_control) for one in self.tried}
 
     @property
-    def riskiest(self) -> Any:
+    def riskiest(self) -> UserFrame:
         """The rows of the original that each attack finds most surely, the surest first; rows count from 0."""
         found = [
             (title, at, row)
@@ -158,7 +158,7 @@ class TableAttack(Result):
         """The scores of each attack by its title."""
         return {one.title: one.scores for one in self.tried}
 
-    def as_records(self, threat: str, *, alone: str | None = None) -> list[dict[str, Any]]:
+    def as_records(self, threat: str, *, alone: str | None = None) -> list[Json]:
         """List each attack as a dossier has it: who attacks, what they know of people, what they learn, the scores.
 
         alone: who makes the attacks that need the release alone, and so know nothing of anybody; else `threat`.
@@ -175,7 +175,7 @@ class TableAttack(Result):
             for one in self.tried
         ]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei attack table --json` prints it."""
         found = {name: {key: score.as_dict() for key, score in each.items()} for name, each in self.scores.items()}
         deduced = {one.title: dict(one.deduced.facts) for one in self.tried if one.deduced is not None}
@@ -185,7 +185,7 @@ class TableAttack(Result):
         return {**who, "outcomes": outcomes, "attacks": found, **more, "left_out": dict(self.left_out), **self.facts}
 
     @property
-    def claims(self) -> Any:
+    def claims(self) -> UserFrame:
         """What the attacks that need the release alone claim, a row a claim; None where none was tried.
 
         `row` is the first row of the class in the release, counted from 0.
@@ -199,7 +199,7 @@ class TableAttack(Result):
         return self._of_each("claims")
 
     @property
-    def candidates(self) -> Any:
+    def candidates(self) -> UserFrame:
         """Rows of people that an attack takes for likely, the surest first; None where none was tried that guesses any.
 
         `confidence` is the share of fitting tables that have such a row, `mean_rows` how many they have on average,
@@ -221,7 +221,7 @@ class TableAttack(Result):
         return any(one.get("proven_under_k") and one.get("k_is_told") for one in deduced)
 
     @property
-    def narrowed(self) -> Any:
+    def narrowed(self) -> UserFrame:
         """For each released row the bits that its labels leave open, and those that the claims remove."""
         found = self._of_each("rows")
         return None if found is None else as_kind(found, self.frame_kind)
@@ -262,7 +262,7 @@ class TableAttack(Result):
         who = {} if self.threat is None else {"who": self.threat.who}
         return [*parts, Facts({**who, **self.facts, **out})]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> UserFrame:
         """Return all scores as one frame."""
         from tokumei.core.result import frame_of
 
@@ -298,27 +298,27 @@ class TableAttack(Result):
 
 def attack_table(
     original: Table,
-    release: Any,
-    attack: Any = ALL,
+    release: object,
+    attack: object = ALL,
     *,
     threat: str | TableThreat | None = None,
     known: Sequence[str] = (),
     known_share: float = 1.0,
     numeric: Sequence[str] | None = None,
-    hierarchies: Any = None,
-    rows: Any = None,
+    hierarchies: object = None,
+    rows: object = None,
     in_order: bool = False,
     made_up: bool = False,
     optional: bool = False,
-    earlier: Sequence[Any] = (),
-    earlier_rows: Sequence[Any] = (),
-    population: Any = None,
-    control: Any = None,
+    earlier: Sequence[object] = (),
+    earlier_rows: Sequence[object] = (),
+    population: object = None,
+    control: object = None,
     method: str | KnownMethod | TableAnonymizer | None = None,
     k: int | None = None,
     seed: int = 1,
     reading: Reading = AS_IT_IS,
-    **options: Any,
+    **options: object,
 ) -> TableAttack:
     """Attack a released table; see `tk.attack`.
 
@@ -381,7 +381,7 @@ def attack_table(
     return TableAttack(tried, left_out, facts, original.kind, who, threat_model.control is not None)
 
 
-def _takes_for_right(threat_model: ThreatModel, attacks: Sequence[str]) -> dict[str, Any]:
+def _takes_for_right(threat_model: ThreatModel, attacks: Sequence[str]) -> dict[str, object]:
     """Name the attacks that a mistaken value misleads, so that they find less than could be found."""
     misled = [name for name in attacks if name in TAKE_FOR_RIGHT]
     return {"take_every_known_value_for_right": misled} if threat_model.codes_wrong and misled else {}
@@ -389,19 +389,19 @@ def _takes_for_right(threat_model: ThreatModel, attacks: Sequence[str]) -> dict[
 
 def threat_model_of(
     original: Table,
-    release: Any,
+    release: object,
     *,
     threat: TableThreat | None = None,
     known: Sequence[str] = (),
     known_share: float = 1.0,
     numeric: Sequence[str] | None = None,
-    hierarchies: Any = None,
-    rows: Any = None,
+    hierarchies: object = None,
+    rows: object = None,
     in_order: bool = False,
-    earlier: Sequence[Any] = (),
-    earlier_rows: Sequence[Any] = (),
-    population: Any = None,
-    control: Any = None,
+    earlier: Sequence[object] = (),
+    earlier_rows: Sequence[object] = (),
+    population: object = None,
+    control: object = None,
     method: str | KnownMethod | TableAnonymizer | None = None,
     k: int | None = None,
     seed: int = 1,
@@ -420,7 +420,7 @@ def threat_model_of(
     if earlier_rows and len(earlier_rows) != len(earlier):
         expected = f"one file for each of {len(earlier)} earlier releases"
         raise InputError.of(expected, option="earlier_rows", value=len(earlier_rows))
-    each: Sequence[Any] = earlier_rows or [None] * len(earlier)
+    each: Sequence[object] = earlier_rows or [None] * len(earlier)
     given = published(original, release, rows, in_order=in_order, reading=reading, may_be_made_up=may_be_made_up)
     scene = ThreatModel(
         original=original.with_written_moments(),
@@ -461,14 +461,14 @@ def try_each(parts: Mapping[str, DisclosureAttack], threat_model: ThreatModel, s
 
 def attack_release(
     release: Table,
-    attack: Any = ALL,
+    attack: object = ALL,
     *,
     numeric: Sequence[str] | None = None,
-    hierarchies: Any = None,
+    hierarchies: object = None,
     method: str | KnownMethod | TableAnonymizer | None = None,
     k: int | None = None,
     seed: int = 1,
-    **options: Any,
+    **options: object,
 ) -> TableAttack:
     """Attack a release of which nothing else is there: by what its labels give away; see `tk.attack`."""
     started = time.perf_counter()
@@ -486,7 +486,7 @@ def attack_release(
 def public_of(
     release: Table,
     numeric: Sequence[str] | None,
-    hierarchies: Any,
+    hierarchies: object,
     method: str | KnownMethod | TableAnonymizer | None,
     k: int | None,
 ) -> PublicKnowledge:
@@ -515,7 +515,7 @@ def _deduced(name: str, part: ReleaseAttack, public: PublicKnowledge, seed: int)
     return Tried(name, None, dict(found.scores), found)
 
 
-def known_method(release: Any, method: str | KnownMethod | TableAnonymizer | None, k: int | None) -> KnownMethod:
+def known_method(release: object, method: str | KnownMethod | TableAnonymizer | None, k: int | None) -> KnownMethod:
     """Return what is public of how a release was made: what was told, or what a release here was made by.
 
     method: its name, if nobody said by which options; or the method itself, whose options are known then.
@@ -626,7 +626,7 @@ def has_counts(released: pl.DataFrame, part: DisclosureAttack, of_people: Sequen
     return "counts" not in part.needs or (name in released.columns and name not in of_people)
 
 
-def _frame(data: Any, reading: Reading, columns: Sequence[str]) -> pl.DataFrame | None:
+def _frame(data: object, reading: Reading, columns: Sequence[str]) -> pl.DataFrame | None:
     from pathlib import Path
 
     if data is None:
@@ -643,7 +643,7 @@ def _written(release: Published) -> Published:
 def _told_of(deduced: Deductions) -> list[Section]:
     """Show what is known of each column, how many claims of each kind there are, and what they assume."""
     by_column = deduced.scores["cells-certain"].inputs["by_column"] if "cells-certain" in deduced.scores else {}
-    ends: Mapping[str, Any] = next(
+    ends: JsonView = next(
         (one.inputs["by_column"] for key, one in deduced.scores.items() if key.startswith("singled-out")), {}
     )
     columns = [
@@ -670,12 +670,12 @@ def _told_of(deduced: Deductions) -> list[Section]:
     return [*(one for one in tables if one.rows), Facts(facts)]
 
 
-def _example(found: Mapping[str, Any]) -> str:
+def _example(found: JsonView) -> str:
     where = [f"row {found['row']:,}" if found["row"] else None, found["column"], found["label"]]
     return f"{', '.join(one for one in where if one)}: {found['claim']}"
 
 
-def numbers_of(score: Mapping[str, Any]) -> list[Any]:
+def numbers_of(score: JsonView) -> list[Any]:
     """Return the share found, its interval, and what blind guessing and the control group score.
 
     Where there was nothing to find, that is said in place of a share and an interval that speak of nothing.

@@ -9,20 +9,20 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
 
+from tokumei.attacks.attribution.judging import keeps_places
 from tokumei.attacks.history.attackers import HistoryThreat, threat_of
-from tokumei.attacks.history.attribution import attribute_release, keeps_places
+from tokumei.attacks.history.attribution import attribute_release
 from tokumei.attacks.judge import published
 from tokumei.attacks.registry import HISTORY_ATTACKS, HistoryAttack
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
-from tokumei.core.result import Facts, Result, Rows, Section, Sentence, as_kind
+from tokumei.core.result import Facts, Result, Rows, Section, Sentence, UserFrame, as_kind
 from tokumei.core.score import Score
-from tokumei.core.text import Text
+from tokumei.core.text import Json, JsonView, Text
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.hierarchies.files import item_hierarchy, roll_together
@@ -63,11 +63,11 @@ class Attribution(Result):
 
     threat: HistoryThreat
     scores: Mapping[str, Score]
-    facts: Mapping[str, Any]
+    facts: JsonView
     claims: pl.DataFrame
     frame_kind: str = "polars"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei attack history attribution --json` prints it."""
         success = {name: score.as_dict() for name, score in self.scores.items()}
         return {**self.facts, "threat": self.threat.as_dict(), "success": success}
@@ -83,7 +83,7 @@ class Attribution(Result):
         above = [Sentence(ABOVE_BOUND)] if is_above else []
         return [Facts({"who": self.threat.who, **self.facts}), Rows(heads, rows), Sentence(UNITS), *above]
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> UserFrame:
         """Return for each published row its number in the release, the customer and the chance."""
         return as_kind(self.claims, self.frame_kind)
 
@@ -106,7 +106,7 @@ def attribute_history(
     seed: int = 1,
     reading: Reading = AS_IT_IS,
     hierarchy: object = None,
-    **changes: Any,
+    **changes: object,
 ) -> Attribution:
     """Give the published purchases to customers as somebody would who knows some of them, and judge that.
 

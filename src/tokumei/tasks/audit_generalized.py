@@ -20,7 +20,7 @@ import polars as pl
 from tokumei.attacks.history.fitting import Known, cells_by_pseudonym, find_fitting
 from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Result, Rows, Section, Sentence
-from tokumei.core.text import Text
+from tokumei.core.text import Json, JsonView, Text
 from tokumei.data.files.histories import is_generalized_file
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.released_histories import read_generalized
@@ -47,14 +47,14 @@ class GeneralizedAudit(Result):
     customers: Mapping[str, npt.NDArray[np.int64]]
     items: Mapping[str, npt.NDArray[np.int64]]
     k: int | None
-    facts: Mapping[str, Any]
+    facts: JsonView
 
     @property
     def holds(self) -> bool:
         """Whether at least k customers fit everybody in all releases together; True where no k is stated."""
         return self.k is None or not len(self.customers["together"]) or int(self.customers["together"].min()) >= self.k
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the counts as `tokumei audit --json` prints them."""
         stated = {} if self.k is None else {"k_stated": self.k, "holds": self.holds}
         return {

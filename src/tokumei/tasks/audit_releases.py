@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -12,7 +12,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
-from tokumei.core.text import counted
+from tokumei.core.text import JsonView, counted
 from tokumei.data.files.formats import reading_beside, scan_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.strict import read_rows
@@ -141,14 +141,14 @@ def compare_releases(
     }
 
 
-def check_together(together: Mapping[str, Any], k: int) -> dict[str, object]:
+def check_together(together: JsonView, k: int) -> dict[str, object]:
     """Check whether k people are left where all releases are compared, by the measure that they allow."""
     name, value = ("multi-r-k-anonymity", "multi_r_k") if together["k"] is None else ("sequential-k", "k")
     holds = together[value] >= k or not together["persons"]
     return {"requirement": f"{name} (k {k})", "holds": holds, "value": together[value]}
 
 
-def describe_comparison(together: Mapping[str, Any]) -> str:
+def describe_comparison(together: JsonView) -> str:
     """Summarize what comparing the releases gives away, and of which sensitive values."""
     by_rows = together["k"] is None
     k = together["multi_r_k"] if by_rows else together["k"]

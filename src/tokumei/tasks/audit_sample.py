@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Rows, Section, Sentence
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.data.table import Role, Unit
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.measures.safety.individual_risk import SampleRisk, risk_by_weights
@@ -71,7 +70,7 @@ class RiskOfSample:
     special: SpecialUniques | None = None
     threshold: float = 0.2
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return what was measured as JSON shows it."""
         found = {
             "population_uniques": None if self.uniques is None else self.uniques.as_dict(),
@@ -145,7 +144,7 @@ def _uniques_sections(found: PopulationUniques) -> list[Section]:
     return parts
 
 
-def _individual_sections(found: dict[str, Any]) -> list[Section]:
+def _individual_sections(found: Json) -> list[Section]:
     facts = {
         "expected to be found": found["expected"],
         "share of people": found["share"],
@@ -166,7 +165,7 @@ def _individual_sections(found: dict[str, Any]) -> list[Section]:
     return parts
 
 
-def _special_sections(found: dict[str, Any]) -> list[Section]:
+def _special_sections(found: Json) -> list[Section]:
     said = "{special:,} of the {alone:,} unique rows are special uniques: fewer than all columns single them out."
     if found["largest_set"] < len(found["columns"]):
         said = "{special:,} of the {alone:,} unique rows are special uniques: {size} columns or fewer single them out."

@@ -22,7 +22,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
-from tokumei.core.text import Text
+from tokumei.core.text import Json, JsonView, Text
 from tokumei.data.files.formats import reading_beside
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
@@ -71,11 +71,11 @@ class TableAudit(Result):
 
     counts: ClassCounts
     measured: Audit
-    requirements: Sequence[Mapping[str, Any]]
+    requirements: Sequence[JsonView]
     columns: Sequence[ColumnUniqueness]
     roles: Mapping[str, str]
     missing_is_a_value: bool
-    together: Mapping[str, Any] | None
+    together: JsonView | None
     seconds: float
     frame_kind: str = "polars"
     unit: Unit | None = None
@@ -94,7 +94,7 @@ class TableAudit(Result):
         return self.counts.k
 
     @property
-    def of_people(self) -> dict[str, Any]:
+    def of_people(self) -> Json:
         """Who is counted, how many they are, and how much of a class may be one's; nothing where rows are counted."""
         if self.unit is None:
             return {}
@@ -106,7 +106,7 @@ class TableAudit(Result):
         """Whether every stated requirement holds."""
         return all(one["holds"] for one in self.requirements)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei audit --json` prints it."""
         counts = self.counts
         listed = [{"role": self.roles.get(one.column, ""), **one.as_dict()} for one in self.columns]
@@ -392,7 +392,7 @@ def threat_models(audited: TableAudit) -> list[dict[str, object]]:
     return [prosecutor, journalist, {"name": "marketer", "mean": risks["marketer-risk"]}]
 
 
-def attack_as_it_stands(table: Table) -> list[dict[str, Any]]:
+def attack_as_it_stands(table: Table) -> list[Json]:
     """Attack a table that was not changed at all, by somebody who knows all quasi-identifiers of everybody."""
     # An attack costs more to load than a table to audit.
     from tokumei.tasks.attack_table import ANYBODY, attack_table
@@ -413,7 +413,7 @@ def history_facts(history: History) -> dict[str, int]:
     }
 
 
-def history_risk(history: History) -> Mapping[str, Any]:
+def history_risk(history: History) -> JsonView:
     """Return how surely attackers who know a little find a customer, and how many purchases single one out."""
     facts = history_facts(history)
     nothing: dict[str, object] = {"attackers": [], "danger": [], "unicity": []}
@@ -422,7 +422,7 @@ def history_risk(history: History) -> Mapping[str, Any]:
     from tokumei.tasks.report_history import knowledge_history
     from tokumei.tasks.threat_history import unicity_history
 
-    curves: Sequence[Mapping[str, Any]] = unicity_history(history, points=UNICITY_POINTS).to_dict()["curves"]
+    curves: Sequence[JsonView] = unicity_history(history, points=UNICITY_POINTS).to_dict()["curves"]
     if not facts["items"]:
         return {"facts": facts, **nothing, "unicity": curves}
     told = knowledge_history(history).to_dict()

@@ -10,17 +10,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Json
+from tokumei.data.files.disk import file_hash
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import Reading
 from tokumei.data.files.strict import read_rows
 from tokumei.tasks.attack_table import attack_table
 from tokumei.tasks.job_file import JOB, Job, table_of
-from tokumei.tasks.run_steps import file_hash
 
 ATTACK, ATTACKER = "intersection", "somebody who has the release before"
 RELEASES = ("release.csv", "release.parquet")
@@ -33,7 +33,7 @@ class Earlier:
     def __init__(self, file: Path) -> None:
         self.file, self.folder = file, file.parent
         try:
-            self.dossier: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            self.dossier: Json = json.loads(file.read_text(encoding="utf-8"))
             self.results = self.dossier["results"]
             names = [name for name in RELEASES if name in self.dossier["files"]]
             self.release_file = self.folder / names[0]
@@ -65,7 +65,7 @@ class Earlier:
         return read_frame(self.input_file, Job.of(job.read_text(encoding="utf-8"), folder=folder).reading)
 
 
-def compare_earlier(before: Earlier, original: pl.DataFrame, released: pl.DataFrame) -> dict[str, Any]:
+def compare_earlier(before: Earlier, original: pl.DataFrame, released: pl.DataFrame) -> Json:
     """Measure how far each column moved, and count the labels of the release that the one before did not have.
 
     Drift is the total variation of the shares of a column: 0 if all are the same, 1 if no value is in both.
@@ -114,7 +114,7 @@ def _labels(column: pl.Series) -> list[str]:
 
 def attack_both(
     before: Earlier, original: pl.DataFrame, released: pl.DataFrame, rows: pl.Series | None, job: Job
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Attack people who are in both releases, by what the two leave together; nothing where that cannot be tried.
 
     Values that only the file before had are values of the columns all the same, since its release shows them.

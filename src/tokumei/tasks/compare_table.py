@@ -18,7 +18,7 @@ from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import UNASKED, Cost, step
 from tokumei.core.registry import part_name, part_options
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
-from tokumei.core.text import Text, counted
+from tokumei.core.text import Json, JsonView, Text, counted
 from tokumei.data.files.formats import scan_frame
 from tokumei.data.frames import as_lazy
 from tokumei.data.table import Table
@@ -58,11 +58,11 @@ class MethodComparison(Result):
     n_rows: int
     n_classes: int
     loss_name: str
-    methods: Sequence[Mapping[str, Any]]
+    methods: Sequence[JsonView]
     made: Mapping[str, str]
     frame_kind: str = "polars"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei compare --json` prints it."""
         return {
             "rows": self.n_rows,
@@ -87,7 +87,7 @@ class MethodComparison(Result):
         return [*parts, *told_of_made(self.made)]
 
     @property
-    def found(self) -> list[Mapping[str, Any]]:
+    def found(self) -> list[JsonView]:
         """The methods that found a release."""
         return [one for one in self.methods if "error" not in one]
 
@@ -231,7 +231,7 @@ def expected_seconds(name: str, n_nodes: int, n_cells: int) -> float:
     return NODE_SECONDS.get(method, 0.0) * n_nodes + CELL_SECONDS.get(method, 0.0) * n_cells
 
 
-def _methods(listed: Sequence[Any]) -> dict[str, Any]:
+def _methods(listed: Sequence[Any]) -> Json:
     """Make the methods; one that takes a predictor is run with each of them."""
     made: dict[str, object] = {}
     for name in listed:
@@ -262,7 +262,7 @@ def _run(
         return {"method": name, "is_proven": False, "error": str(error)}
 
 
-def _by_levels(_: _Rows, counts: ClassCounts, trees: Trees, goal: Goal) -> dict[str, Any]:
+def _by_levels(_: _Rows, counts: ClassCounts, trees: Trees, goal: Goal) -> Json:
     decision = decide(counts, trees.of_columns, goal.against(counts))
     return {
         "levels": decision.levels,
@@ -308,10 +308,10 @@ class TableFrontier(Result):
 
     n_rows: int
     loss_name: str
-    releases: Sequence[Mapping[str, Any]]
+    releases: Sequence[JsonView]
     frame_kind: str = "polars"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result for JSON."""
         return {"rows": self.n_rows, "loss_name": self.loss_name, "releases": [dict(one) for one in self.releases]}
 
@@ -364,7 +364,7 @@ def frontier_table(
     ways = list(itertools.product((methods or {"optimal": {}}).items(), ks, shares))
     if not ways:
         raise InputError.of("a method, a k and a share or more")
-    made: list[dict[str, Any]] = []
+    made: list[Json] = []
     with step("trying releases", len(ways)) as bar:
         for (name, options), k, share in ways:
             made.append(

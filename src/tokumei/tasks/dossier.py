@@ -25,9 +25,9 @@ from tokumei.attacks.table_threats import TableThreat
 from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Result, Rows, Section
-from tokumei.core.text import to_json
+from tokumei.core.text import Json, JsonView, to_json
 from tokumei.data.context import NOT_STATED, ReleaseContext
-from tokumei.data.files.disk import write_text
+from tokumei.data.files.disk import file_hash, write_text
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.keys import PrivateKey
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -47,7 +47,7 @@ from tokumei.tasks.attack_table import ANYBODY, attack_release, attack_table
 from tokumei.tasks.audit_table import NOTHING, audit_table, in_roles_of
 from tokumei.tasks.measure_table import copies, drawn_rows, measure_table, profile
 from tokumei.tasks.request import Requirements
-from tokumei.tasks.run_steps import file_hash, without_times
+from tokumei.tasks.run_steps import without_times
 from tokumei.tasks.table_release import published
 
 # In the order of the pages.
@@ -59,7 +59,7 @@ FRAMEWORKS = (
 SEEN = ("date", "item")
 
 
-def judged(dossier: Mapping[str, Any], frame: pl.DataFrame, context: ReleaseContext) -> dict[str, Any]:
+def judged(dossier: JsonView, frame: pl.DataFrame, context: ReleaseContext) -> Json:
     """Fill the clauses of every framework from what a dossier holds and what people state, and decide by it."""
     case = _evidence(dossier, frame, context)
     listed = [fill(case).as_dict() for fill in FRAMEWORKS]
@@ -74,7 +74,7 @@ def judged(dossier: Mapping[str, Any], frame: pl.DataFrame, context: ReleaseCont
     }
 
 
-def _evidence(dossier: Mapping[str, Any], frame: pl.DataFrame, context: ReleaseContext) -> Evidence:
+def _evidence(dossier: JsonView, frame: pl.DataFrame, context: ReleaseContext) -> Evidence:
     """Gather from a dossier what clauses are judged by."""
     results = dossier["results"]
     is_table = "roles" in results
@@ -181,7 +181,7 @@ def write_dossier(done: Any, key: PrivateKey | None = None, *, today: dt.date | 
     return path
 
 
-def page_texts(dossier: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def page_texts(dossier: JsonView) -> Iterator[tuple[str, str]]:
     """Yield every page of a dossier with its text: both documents in both languages, and the public numbers."""
     public = public_dossier(dossier)
     yield PUBLIC_NUMBERS, json.dumps(public, ensure_ascii=False, indent=1) + "\n"
@@ -208,10 +208,10 @@ EVERYBODY = "somebody who knows everybody"
 class TableReport(Result):
     """Everything that was found about one released table, and the pages that show it."""
 
-    dossier: Mapping[str, Any]
+    dossier: JsonView
     seconds: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei report --json` prints it."""
         return {**self.dossier, "seconds": self.seconds}
 

@@ -22,6 +22,7 @@ from tokumei.core.progress import Bar, step
 from tokumei.core.result import Facts, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed
+from tokumei.core.text import Json
 from tokumei.data.files.histories import TABLE
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import Draw, History
@@ -263,7 +264,7 @@ class Hardened(Result):
     facts: Mapping[str, Any]
     sampled: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei harden --json` prints it."""
         attacks = [
             {"attack": attack, "known": known, "before": share, "after": self.found.after.get((attack, known))}

@@ -18,7 +18,7 @@ from tokumei.attacks.threat_model import KnownMethod, ThreatModel
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
 from tokumei.core.score import Score, most_within
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.release import Recipe, Release
 from tokumei.data.table import Table
@@ -75,7 +75,7 @@ class HardenedTable(Result):
         return self.release.frame
 
     @property
-    def steps(self) -> list[dict[str, Any]]:
+    def steps(self) -> list[Json]:
         """The changes, those of one kind and column as one."""
         counted = Counter((one.kind, one.column) for one in self.found.after.changes)
         return [
@@ -90,9 +90,9 @@ class HardenedTable(Result):
         touched = sorted({number for one in own for number in one.classes})
         return int(self.facts["class_sizes"][touched].sum())
 
-    def attacks(self) -> list[dict[str, Any]]:
+    def attacks(self) -> list[Json]:
         """Return what each attack found before, and what it finds now."""
-        found: list[dict[str, Any]] = []
+        found: list[Json] = []
         after = {one.title: one.scores for one in self.found.after.tried}
         for one in self.found.before.tried:
             for name, score in one.scores.items():
@@ -111,7 +111,7 @@ class HardenedTable(Result):
                 )
         return found
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return everything as `tokumei harden table --json` prints it."""
         costs = {name: {"before": a, "after": b, "rise": b - a} for name, (a, b) in self.costs.items()}
         plain = {name: value for name, value in self.facts.items() if name not in ("snapped_rows", "class_sizes")}
@@ -497,7 +497,7 @@ def _facts(
     before: ClassCounts,
     counts: ClassCounts,
     classes: ReleasedClasses,
-) -> dict[str, Any]:
+) -> Json:
     after, old = found.after, classes.labels
     (attack, score), share = after.worst
     is_left = ~after.changed.is_out

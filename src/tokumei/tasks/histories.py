@@ -14,29 +14,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from tokumei.attacks.judge import published, truth_of
 from tokumei.core.errors import InputError
-from tokumei.core.result import Facts, Result, Section, Sentence, as_kind
-from tokumei.core.text import counted
+from tokumei.core.result import Facts, Result, Section, Sentence, UserFrame, as_kind
+from tokumei.core.text import Json, JsonView, counted
 from tokumei.data.files.disk import write_text
-from tokumei.data.files.histories import (
-    CONTEST_2018,
-    TABLE,
-    WITHOUT_RANGES,
-    read_history,
-    read_known_history,
-    read_released_history,
-    write_released_history,
-)
+from tokumei.data.files.histories import CONTEST_2018, TABLE, WITHOUT_RANGES, write_released_history
 from tokumei.data.files.outputs import guarded
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.released_histories import cells_of, write_generalized, write_pairs, write_pseudonyms
 from tokumei.data.files.strict import write_rows
-from tokumei.data.history import History
+from tokumei.data.history import History, read_history, read_known_history, read_released_history
 from tokumei.data.release import GeneralizedHistory, Recipe, Release
 from tokumei.engines.connect import check_engine, connect
 from tokumei.engines.engine_history import EngineHistory, open_history, open_in_place
@@ -62,7 +53,7 @@ def known_of(data: object, reading: Reading = AS_IT_IS) -> History:
     return read_known_history(data, reading) if isinstance(data, (str, Path)) else history_of(data)
 
 
-def check_engine_reads(engine: str, **sides: Any) -> None:
+def check_engine_reads(engine: str, **sides: object) -> None:
     """Refuse an engine that is not there, and what it cannot read: all but files."""
     check_engine(engine)
     for name, data in sides.items():
@@ -126,13 +117,13 @@ class HistoryRelease(Result):
 
     original: History
     release: Release
-    facts: Mapping[str, Any]
+    facts: JsonView
     form: str = TABLE
     frame_kind: str = "polars"
     carried: pl.DataFrame | None = None
 
     @property
-    def frame(self) -> Any:
+    def frame(self) -> UserFrame:
         """The released rows, deleted ones missing in every column, as a frame of the kind that the original was."""
         rows = self.release.frame
         return as_kind(rows if self.carried is None else rows.hstack(self.carried), self.frame_kind)
@@ -176,7 +167,7 @@ class HistoryRelease(Result):
         """What is published: the rows that are left, in an order that tells nothing."""
         return published(self.history, seed=self.seed)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return all facts as `tokumei anonymize history --json` prints them."""
         return dict(self.facts)
 
@@ -190,7 +181,7 @@ class HistoryRelease(Result):
         without = f", without {', '.join(self.original.left_out)}" if self.original.left_out else ""
         return f"HistoryRelease({said}{without})"
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> UserFrame:
         """Return the released rows."""
         return self.frame
 

@@ -6,13 +6,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from tokumei.core.progress import step
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
-from tokumei.core.text import Text, counted
+from tokumei.core.text import Json, Text, counted
 from tokumei.data.files.formats import scan_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import as_frame, kind_of
@@ -47,7 +46,7 @@ class InspectedColumn:
         """Number of values that are one row's, or one person's, alone."""
         return self.facts.n_unique if self.n_of_one_person is None else self.n_of_one_person
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the column for JSON."""
         facts, hierarchy = self.facts, self.hierarchy
         return {
@@ -85,7 +84,7 @@ class Inspection(Result):
         """Return the columns for which a role is suggested."""
         return [name for name, found in self.roles.items() if found == role]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei inspect --json` prints it."""
         found = self.separation
         return {
@@ -203,7 +202,7 @@ class Inspection(Result):
         return f"Inspection({counted(self.n_rows, 'row')}, {counted(len(self.columns), 'column')}: {counts})"
 
 
-def inspect(data: object, *, seed: int = 0, reading: Reading | None = None, **options: Any) -> Inspection:
+def inspect(data: object, *, seed: int = 0, reading: Reading | None = None, **options: object) -> Inspection:
     """Suggest what each column of a table is to an attacker, with reasons, and find the sets that single people out.
 
     data: a frame, a `tk.Table`, or the name of a file (CSV, Parquet, Excel, JSON, Stata, …).

@@ -19,7 +19,7 @@ from tokumei.attacks.table_threats import TABLE_THREATS
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.registry import Registry, part_options
 from tokumei.core.seeds import LARGEST_SEED
-from tokumei.core.text import choice_of
+from tokumei.core.text import Json, JsonView, choice_of
 from tokumei.data.context import NOT_STATED, QUESTIONS, ReleaseContext, expected, fits
 from tokumei.data.files.formats import read_frame
 from tokumei.data.files.reading import Reading
@@ -118,9 +118,9 @@ class Job:
     # What is done to single columns before anything else, in this order.
     preparations: Sequence[Preparation] = ()
     # For each column a file, or a builder by name with its options.
-    hierarchies: Mapping[str, Any] = field(default_factory=dict)
-    requirements: Mapping[str, Any] = field(default_factory=dict)
-    methods: Sequence[tuple[str, Mapping[str, Any]]] = ()
+    hierarchies: JsonView = field(default_factory=dict)
+    requirements: JsonView = field(default_factory=dict)
+    methods: Sequence[tuple[str, JsonView]] = ()
     threats: Sequence[Threat] = ()
     measures: tuple[str, ...] | None = None
     bounds: Sequence[Bound] = ()
@@ -142,7 +142,7 @@ class Job:
     # What only people know: who receives the release, and what follows from that.
     context: ReleaseContext = NOT_STATED
 
-    def __new__(cls, *given: Any, **named: Any) -> Self:
+    def __new__(cls, *given: object, **named: object) -> Self:
         """Refuse a frame and its roles: a job is about a file, so that what was done can be held against it."""
         unknown = [name for name in named if name not in cls.__dataclass_fields__]
         if unknown or (given and not isinstance(given[0], Where)):
@@ -179,7 +179,7 @@ class Job:
         return ReleaseRequest(**self.requirements, **self.whose, **output, method=method, options=options, seed=own)
 
     @property
-    def whose(self) -> dict[str, Any]:
+    def whose(self) -> Json:
         """The columns that tell whose a row is, and whose household it is of, as a request names them."""
         return {role.value: next(iter(self.columns_with(role)), None) for role in (Role.PERSON, Role.HOUSEHOLD)}
 
@@ -191,7 +191,7 @@ class Job:
         return Requirements(**{name: value for name, value in asked.items() if name in own})
 
 
-def _job(where: Where, found: Mapping[str, Any], folder: Path) -> Job:
+def _job(where: Where, found: JsonView, folder: Path) -> Job:
     for name, value in found.items():
         if name not in SECTIONS:
             raise where.fault(
@@ -233,13 +233,13 @@ def _job(where: Where, found: Mapping[str, Any], folder: Path) -> Job:
     return made
 
 
-def _listed(where: Where, found: Mapping[str, Any], name: str) -> list[Section]:
+def _listed(where: Where, found: JsonView, name: str) -> list[Section]:
     return [Section(where, name, one, number) for number, one in enumerate(found.get(name, []), start=1)]
 
 
 def _reading(source: Section) -> Reading:
     columns = source.inside("columns")
-    texts: dict[str, Any] = {
+    texts: Json = {
         key: source.maybe_text(key, "text") for key in ("encoding", "delimiter", "sheet", "date_format", "format")
     }
     reading = Reading(
@@ -256,7 +256,7 @@ def _reading(source: Section) -> Reading:
     return reading
 
 
-def _roles(where: Where, found: Mapping[str, Any], kind: str) -> dict[str, str]:
+def _roles(where: Where, found: JsonView, kind: str) -> dict[str, str]:
     section = Section(where, "roles", found.get("roles", {}))
     if kind == "history":
         section.finish()
@@ -289,7 +289,7 @@ def _preparation(section: Section, folder: Path) -> Preparation:
     return made
 
 
-def _hierarchies(where: Where, found: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def _hierarchies(where: Where, found: JsonView, folder: Path) -> Json:
     section = Section(where, "hierarchies", found.get("hierarchies", {}))
     made: dict[str, Any] = {}
     for column in section.found:
@@ -307,7 +307,7 @@ def _hierarchies(where: Where, found: Mapping[str, Any], folder: Path) -> dict[s
     return made
 
 
-def _requirements(where: Where, found: Mapping[str, Any], kind: str, folder: Path) -> dict[str, Any]:
+def _requirements(where: Where, found: JsonView, kind: str, folder: Path) -> Json:
     """Read what is asked of a release: the fields of its request that no other section has."""
     section = Section(where, "requirements", found.get("requirements", {}))
     if kind == "history":
@@ -318,7 +318,7 @@ def _requirements(where: Where, found: Mapping[str, Any], kind: str, folder: Pat
     return asked
 
 
-def _fields(section: Section, names: Sequence[str], folder: Path) -> dict[str, Any]:
+def _fields(section: Section, names: Sequence[str], folder: Path) -> Json:
     """Read the fields of a request that stand in a section."""
     section.asked |= set(names)
     kinds = {one.name: one.metadata["kind"] for one in request_fields(ReleaseRequest)}
@@ -343,9 +343,9 @@ def _field(section: Section, name: str, kind: Kind, folder: Path) -> Any:
     return str(folder / text) if kind == Kind.FILE else text
 
 
-def _methods(where: Where, found: Mapping[str, object], kind: str, folder: Path) -> list[tuple[str, Mapping[str, Any]]]:
+def _methods(where: Where, found: Mapping[str, object], kind: str, folder: Path) -> list[tuple[str, JsonView]]:
     registry: Registry[Any] = TABLE_ANONYMIZERS if kind == "table" else HISTORY_ANONYMIZERS
-    made: list[tuple[str, Mapping[str, Any]]] = []
+    made: list[tuple[str, JsonView]] = []
     for section in _listed(where, found, "method"):
         name = section.text("name", expected=f"a method: {', '.join(registry.names())}")
         if name == PIPELINE and kind == "history":
@@ -361,7 +361,7 @@ def _methods(where: Where, found: Mapping[str, object], kind: str, folder: Path)
     return made or [("optimal", {})]
 
 
-def _steps(section: Section) -> dict[str, Any]:
+def _steps(section: Section) -> Json:
     """Read several methods that follow each other: step = [{ method = "perturb" }, { method = "pseudonyms" }]."""
     given = {key: value for key, value in section.found.items() if key != "name"}
     try:
@@ -390,7 +390,7 @@ def _threats(where: Where, found: Mapping[str, object], kind: str) -> list[Threa
     return made
 
 
-def _measures(where: Where, found: Mapping[str, Any], kind: str) -> tuple[str, ...] | None:
+def _measures(where: Where, found: JsonView, kind: str) -> tuple[str, ...] | None:
     section = Section(where, "measures", found.get("measures", {}))
     known: Registry[Any] = TABLE_UTILITIES if kind == "table" else HISTORY_UTILITIES
     names = section.names("names", known=known.names()) if "names" in section.found else None
@@ -419,7 +419,7 @@ def _earlier(general: Section, folder: Path) -> Path | None:
     return None if name is None else folder / name
 
 
-def _context(where: Where, found: Mapping[str, Any]) -> ReleaseContext:
+def _context(where: Where, found: JsonView) -> ReleaseContext:
     """Read what people state of the release; a key that is left out is not stated."""
     section = Section(where, "context", found.get("context", {}))
     given: dict[str, Any] = {}
@@ -434,7 +434,7 @@ def _context(where: Where, found: Mapping[str, Any]) -> ReleaseContext:
     return ReleaseContext(**given)
 
 
-def _output(where: Where, found: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def _output(where: Where, found: JsonView, folder: Path) -> Json:
     section = Section(where, "output", found.get("output", {}))
     made = _fields(section, IN_OUTPUT, folder)
     key = section.maybe_text("sign", "the file of a key, as tokumei exchange keys writes it")

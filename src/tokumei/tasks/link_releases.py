@@ -12,8 +12,9 @@ import polars as pl
 
 from tokumei.attacks.judge import wilson_interval
 from tokumei.core.errors import InputError
-from tokumei.core.result import Facts, Result, Rows, Section, Sentence, as_kind
+from tokumei.core.result import Facts, Result, Rows, Section, Sentence, UserFrame, as_kind
 from tokumei.core.score import Score
+from tokumei.core.text import Json, JsonView
 from tokumei.data.files.csv import check_has_columns
 from tokumei.data.files.formats import read_frame, write_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -32,13 +33,13 @@ class LinkedReleases(Result):
     """The pairs of names believed to be one person, the surest first: first, second, chance."""
 
     pairs: pl.DataFrame
-    facts: Mapping[str, Any]
+    facts: JsonView
     # What the chances promised on halves of the releases, where it is known who is who, and what was right.
     checked: Mapping[str, float]
     success: Mapping[str, Score] | None = None
     frame_kind: str = "polars"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the facts as `tokumei attack history link-releases --json` prints them."""
         judged = {name: one.as_dict() for name, one in (self.success or {}).items()}
         return {**self.facts, "checked": dict(self.checked), **({"success": judged} if judged else {})}
@@ -52,7 +53,7 @@ class LinkedReleases(Result):
             found.append(Rows(["success", "value", "guessing blindly", "95 % interval"], rows))
         return found
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> UserFrame:
         """Return the pairs."""
         return as_kind(self.pairs, self.frame_kind)
 

@@ -35,6 +35,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.registry import part_name
 from tokumei.core.result import Facts, Result, Section, Sentence
 from tokumei.core.seeds import fresh_seed
+from tokumei.core.text import Json
 from tokumei.data.files.csv import find_delimiter, first_bytes
 from tokumei.data.files.disk import is_gzip, remove_folder
 from tokumei.data.files.formats import PARQUET, TEXT_SUFFIXES, format_of, is_glob, part_files, scan_frame
@@ -92,7 +93,7 @@ class TablePlan(Result):
     memory: float | None
     cpu_seconds: float | None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei anonymize table --dry-run --json` prints it."""
         return {
             "source": self.source,
@@ -247,7 +248,7 @@ class HistoryPlan(Result):
 
     facts: dict[str, Any]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei anonymize history --dry-run --json` prints it."""
         return dict(self.facts)
 

@@ -24,7 +24,7 @@ from tokumei.core.registry import Option, part_name, part_options, read_option
 from tokumei.core.result import Result, Rows, Section
 from tokumei.core.score import NORMAL_95, Score
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text, counted
+from tokumei.core.text import Json, JsonView, Text, counted
 from tokumei.data.files.histories import is_generalized_file
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.released_histories import read_generalized
@@ -40,7 +40,7 @@ from tokumei.reports.needs import (
 )
 from tokumei.tasks.histories import check_engine_reads, histories_on_engine, history_of, released_of
 
-Options = Mapping[str, Mapping[str, Any]]
+Options = Mapping[str, Mapping[str, object]]
 MASTER = "master"
 
 
@@ -181,7 +181,7 @@ class HistoryUse(Result):
         left_out = {key: one for key, one in found.items() if not isinstance(one, Score)}
         return cls(scores, left_out, round(time.perf_counter() - started, 3), **more)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return scores by measure, as `tokumei measure history --json` prints them."""
         scores = {name: score.as_dict() for name, score in self.scores.items()}
         return {"scores": scores, "left_out": dict(self.left_out), **self.drawn, "seconds": self.seconds}
@@ -219,7 +219,7 @@ def measure_history(
     reading: Reading = AS_IT_IS,
     master: Any = None,
     engine: str = "local",
-    options: Mapping[str, Mapping[str, Any]] | None = None,
+    options: Mapping[str, JsonView] | None = None,
     draws: int | None = None,
     seed: int = 1,
     **own: Any,
@@ -244,7 +244,7 @@ def measure_history(
             raise InputError.of("the local engine, which drawing from cells needs", option="engine", value=engine)
         check_engine_reads(engine, original=original, release=release)
 
-        where: dict[str, Any] = {"engine": engine, "reading": reading, "has_master": master is not None}
+        where: Json = {"engine": engine, "reading": reading, "has_master": master is not None}
         return measure_history_on_engine(original, release, asked, are_named=named is not None, **where)
     started = time.perf_counter()
     before, cells = history_of(original, reading), _cells_of(release, reading)

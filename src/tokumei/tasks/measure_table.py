@@ -23,7 +23,7 @@ from tokumei.core.progress import step
 from tokumei.core.registry import part_name, part_options
 from tokumei.core.result import Drawing, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
-from tokumei.core.text import Text
+from tokumei.core.text import Json, JsonView, Text
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.data.table import Table, check_column
@@ -51,7 +51,7 @@ class TableUse(Result):
     seconds: float
     frame_kind: str = "polars"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei measure table --json` prints it."""
         scores = {name: score.as_dict() for name, score in self.scores.items()}
         return {"scores": scores, "left_out": dict(self.left_out), "seconds": self.seconds}
@@ -175,7 +175,7 @@ def _lack(error: InputError) -> Text | str:
 MOST_PAIRS, MOST_MONTHS, MOST_ITEMS, BINS = 12, 24, 8, 8
 
 
-def correlations(original: Table, released: pl.DataFrame) -> list[dict[str, Any]]:
+def correlations(original: Table, released: pl.DataFrame) -> list[Json]:
     """Return Pearson's correlation of each two columns of numbers before and after, those that moved most first.
 
     A released label counts as the numbers that it stands for, as `correlation-error` counts them.
@@ -195,7 +195,7 @@ def correlations(original: Table, released: pl.DataFrame) -> list[dict[str, Any]
     return [{"columns": list(pair), "before": ours, "after": theirs} for pair, (ours, theirs) in moved]
 
 
-def history_before_after(original: History, released: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
+def history_before_after(original: History, released: pl.DataFrame) -> dict[str, list[dict[str, object]]]:
     """Count rows by month, item, quantity and price before and after, as shares of the rows of each side.
 
     released: as it was written; what is no date or number there, such as a generalized cell, counts as `other`.
@@ -242,9 +242,7 @@ def _binned(values: pl.Series, edges: Sequence[float]) -> pl.Series:
     return pl.Series([None if missing else labels[place] for missing, place in zip(values.is_null(), at, strict=True)])
 
 
-def _shares(
-    before: pl.Series, after: pl.Series, *, most: int, in_order: bool | Sequence[str] = False
-) -> list[dict[str, Any]]:
+def _shares(before: pl.Series, after: pl.Series, *, most: int, in_order: bool | Sequence[str] = False) -> list[Json]:
     """Return the shares of values on both sides: in their order, or the most frequent first; the rest is `other`."""
     ours, theirs = _counted(before), _counted(after)
     names = [name for name in (ours | theirs) if name is not None]
@@ -292,7 +290,7 @@ def copies(original: Table, released: Table) -> dict[str, int]:
     return {"columns": len(both), "rows": len(found), "alone": int((found == 1).sum())}
 
 
-def drawn_rows(facts: Mapping[str, Any]) -> dict[str, Any] | None:
+def drawn_rows(facts: JsonView) -> Json | None:
     """Return what a dossier says of rows that a method drew, by the facts of the release; None of other releases."""
     name = facts.get("method")
     if name not in TABLE_ANONYMIZERS or not getattr(TABLE_ANONYMIZERS.get(str(name)), "draws_all_columns", False):
@@ -309,7 +307,7 @@ def profile(
     *,
     population_size: int | None = None,
     weights: str | None = None,
-) -> dict[str, Any]:
+) -> Json:
     """Compare columns before and after, count whom suppression hits, and name the smallest classes.
 
     rows: the row of the original of each released row, counted from 0; None where no row is a person's.
@@ -347,7 +345,7 @@ def _counts(frame: pl.DataFrame, known: Sequence[str], whose: pl.Series | None) 
     return count_classes(told.with_columns(whose.alias(WHOSE)), known, person=WHOSE)
 
 
-def _commonest(column: pl.Series) -> dict[str, Any]:
+def _commonest(column: pl.Series) -> Json:
     counted = column.cast(pl.String).alias("value").value_counts(name="n")
     counted = counted.sort("n", "value", descending=[True, False])
     n_rows = max(1, len(column))
@@ -355,7 +353,7 @@ def _commonest(column: pl.Series) -> dict[str, Any]:
     return {"distinct": counted.height, "shares": top, "rest": 1 - sum(top.values()) if len(column) else 0.0}
 
 
-def _left_out(original: Table, rows: pl.Series) -> list[dict[str, Any]]:
+def _left_out(original: Table, rows: pl.Series) -> list[dict[str, object]]:
     """Return how many rows of small groups of the original are left out, those that lost most first."""
     is_kept = np.zeros(original.n_rows, bool)
     is_kept[rows.drop_nulls().to_numpy()] = True
@@ -384,7 +382,7 @@ def _left_out(original: Table, rows: pl.Series) -> list[dict[str, Any]]:
 
 def _riskiest(
     released: pl.DataFrame, known: Sequence[str], whose: pl.Series | None, counts: ClassCounts | None
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Return the smallest classes of the release, each with the column without which it would be largest.
 
     Example: of (f, A), (m, A), (m, A), (m, B) the classes (f, A) and (m, B) have a row each. Without sex, (f, A) would
@@ -422,14 +420,14 @@ def _as_sample(
     known: Sequence[str],
     counts: tuple[ClassCounts | None, ClassCounts | None],
     sampling: Sampling,
-) -> dict[str, Any]:
+) -> Json:
     """Measure both sides as a sample of more people, where it is known to be one."""
-    nothing: dict[str, Any] = {"population_uniques": None, "sample": None}
+    nothing: Json = {"population_uniques": None, "sample": None}
     before, after = counts
     if sampling == NOT_SAMPLED or before is None:
         return nothing
     first = _measured_side(original.frame, original.frame, known, before, sampling, original)
-    second: dict[str, Any] = {}
+    second: Json = {}
     if after is not None:
         # Where no row is a person's, only the sizes of classes are known.
         beside = None if rows is None else original.frame[rows.cast(pl.Int64).to_list()]
@@ -444,7 +442,7 @@ def _as_sample(
     }
 
 
-def _without_people(found: Mapping[str, object]) -> dict[str, Any]:
+def _without_people(found: Mapping[str, object]) -> Json:
     """Leave out single rows, people and values: a dossier is kept longer than the original."""
     return {
         name: _without_people(one) if isinstance(one, Mapping) else one
@@ -460,7 +458,7 @@ def _measured_side(
     counts: ClassCounts,
     sampling: Sampling,
     original: Table,
-) -> dict[str, Any]:
+) -> Json:
     """Measure the rows of one side by their labels, with the weights and people that stand beside them."""
     unit = None if beside is None else original.unit
     frame = labels.select(known)

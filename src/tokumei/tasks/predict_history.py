@@ -13,7 +13,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
 
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
@@ -21,7 +20,7 @@ from tokumei.core.registry import part_name, part_options
 from tokumei.core.result import Facts, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.data.history import History
 from tokumei.measures.registry import HISTORY_UTILITIES
 from tokumei.methods.history.permute_groups import (
@@ -77,7 +76,7 @@ class PredictedUse:
         return round(max(0.0, worst.value - below), 4), round(min(1.0, worst.value + above), 4)
 
     @cached_property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Json:
         """All numbers, as plain values."""
         asked = {"options": asdict(self.method)}
         if isinstance(self.groups, CannotAnonymize):
@@ -108,7 +107,7 @@ class HistoryPredictions(Result):
     seed: int
     seconds: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return all numbers as `tokumei anonymize history --dry-run --json` prints them."""
         return {
             "method": PERMUTE_GROUPS,
@@ -144,7 +143,7 @@ class HistoryPredictions(Result):
 
 
 def predict_history(
-    history: History, *, method: object = PERMUTE_GROUPS, seed: int = 0, **options: Any
+    history: History, *, method: object = PERMUTE_GROUPS, seed: int = 0, **options: object
 ) -> HistoryPredictions:
     """Predict what a method costs: of an option with several values, each with each value of the others.
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 import numpy as np
 import polars as pl
@@ -19,7 +19,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.progress import GIGABYTE, UNASKED, Cost
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
-from tokumei.core.text import Text, choice_of, counted
+from tokumei.core.text import Json, JsonView, Text, choice_of, counted
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.table import Table
 from tokumei.engines.class_counts import ClassCounts
@@ -54,7 +54,7 @@ class NodePredictions(Result):
     frame_kind: str = "polars"
     rule: Rule = "low"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei predict --json` prints it."""
         summary = self.compared.summary()
         return {
@@ -146,7 +146,7 @@ class NodePredictions(Result):
         fitted = self.compared.fitted[name]
         return fitted.numbers(self.k_p) if isinstance(fitted, FittedPowerLaw) else {}
 
-    def _row(self, one: Mapping[str, Any]) -> list[object]:
+    def _row(self, one: JsonView) -> list[object]:
         shown = ["{k:,.0f} ({low:,.0f}–{high:,.0f})".format(**one["predicted"][name]) for name in self.names]
         return [", ".join(str(level) for level in one["levels"].values()), one["class_count"], one["k"], *shown]
 

@@ -14,13 +14,12 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.result import Section, Sentence
-from tokumei.core.text import Text
+from tokumei.core.text import Json, JsonView, Text
 from tokumei.data.frames import written
 from tokumei.data.history_columns import read_amounts
 from tokumei.data.release import Recipe
@@ -79,7 +78,7 @@ class Preparation:
         }[self.by]
         return frame.with_columns(pl.Series(self.column, change(frame), dtype=pl.String))
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the change for JSON, without where its key lies."""
         named = {"column": self.column, "by": self.by, "person": self.person, "days": self.days}
         return {name: one for name, one in {**named, "base": self.base, "at": self.at}.items() if one}
@@ -152,7 +151,7 @@ def prepare(frame: pl.DataFrame, preparations: Sequence[Preparation], name: str)
 
 
 def prepare_again(
-    frame: pl.DataFrame, recipe: Recipe, released: Iterable[str], keys: Mapping[str, Any], name: str
+    frame: pl.DataFrame, recipe: Recipe, released: Iterable[str], keys: JsonView, name: str
 ) -> pl.DataFrame:
     """Change the columns of another table as those of a recipe's own were; `keys` are files by column."""
     wanted = set(released)

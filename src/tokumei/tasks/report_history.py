@@ -19,7 +19,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
 from tokumei.core.score import Score
-from tokumei.core.text import Text, choice_of, counted
+from tokumei.core.text import Json, JsonView, Text, choice_of, counted
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import Draw, History
 from tokumei.hierarchies.files import item_hierarchy, roll_up
@@ -58,7 +58,7 @@ class HistoryReport(Result):
     swept: pl.DataFrame | None = None
     sampled: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return all scores as `tokumei report --json` prints them."""
         return {
             **self.evaluation.as_dict(),
@@ -102,7 +102,7 @@ class HistoryReport(Result):
 class Sweep(Result):
     """Many ways to anonymize one history, each with the use it lost and the customers found."""
 
-    lines: Sequence[Mapping[str, Any]]
+    lines: Sequence[JsonView]
     seconds: float
     sampled: str | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
@@ -112,7 +112,7 @@ class Sweep(Result):
         """The ways as a frame."""
         return pl.DataFrame(self.lines, schema={**LINE, "is_on_frontier": pl.Boolean})
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the ways, the safest first, as `tokumei sweep --json` prints them."""
         order = self.ways.with_row_index().sort("found", "utility")["index"]
         said = {"left_out": dict(self.left_out), "sampled": self.sampled}
@@ -210,18 +210,18 @@ def report_history(
 
 
 def sweep_history(
-    history: Any,
+    history: object,
     out: Path | str | None = None,
     *,
-    grid: Path | str | Mapping[str, Any] | None = None,
-    knowledge: Sequence[str | int] | Mapping[str, Any] | None = None,
+    grid: Path | str | JsonView | None = None,
+    knowledge: Sequence[str | int] | Mapping[str, object] | None = None,
     attacks: Sequence[str] | None = None,
     minutes: float | None = None,
     draw: Draw = "contest",
     sample: int | None = None,
     seed: int = 0,
     reading: Reading = AS_IT_IS,
-    hierarchy: Any = None,
+    hierarchy: object = None,
 ) -> Sweep:
     """Anonymize a history in many ways, measuring and attacking each; with a folder, nothing is done twice.
 
@@ -317,7 +317,7 @@ class Knowledge(Result):
     danger: pl.DataFrame
     weight: Weight = "usual"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the attackers and the kinds of knowledge, as `tokumei knowledge --json` prints them."""
         attackers = [
             {

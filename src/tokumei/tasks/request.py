@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, cast
 
 from tokumei.core.errors import InputError, word_meant
-from tokumei.core.text import Text, choice_of
+from tokumei.core.text import Json, Text, choice_of
 from tokumei.data.table import Unit
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def about(
     *,
     words: Sequence[str] = (),
     then: Mapping[str, Sequence[str]] | None = None,
-) -> dict[str, Any]:
+) -> Json:
     """Return what is said of a field at every door.
 
     words: the texts to choose from; a text of another part will do, too.
@@ -208,14 +208,12 @@ class Requirements:
 
     def of_columns(self, sensitive: Sequence[str]) -> Self:
         """Return the same with a column for each number: all sensitive ones for a number that names none."""
-        named: dict[str, Any] = {}
+        named: Json = {}
         for name in OF_COLUMNS:
             given = getattr(self, name)
             if given is not None and not isinstance(given, Mapping):
                 if not sensitive:
-                    form = (
-                        "a sensitive column: sensitive=['illness'], {name}={{'illness': …}}, or --sensitive illness"
-                    )
+                    form = "a sensitive column: sensitive=['illness'], {name}={{'illness': …}}, or --sensitive illness"
                     raise InputError.of(Text(form, name=name), option=name, value=given)
                 named[name] = dict.fromkeys(sensitive, given)
         return replace(self, **named)
@@ -341,12 +339,12 @@ class ReleaseRequest(Requirements):
         return cls(**{**mine, "options": {**mine.get("options", {}), **own}})
 
 
-def request_fields(kind: type[Requirements]) -> list[Field[Any]]:
+def request_fields(kind: type[Requirements]) -> list[Field[object]]:
     """Return the fields of a request that can be written at any door; columns in a role stand with the other roles."""
     return [one for one in fields(kind) if one.metadata["kind"] not in (Kind.OBJECT, Kind.COLUMN)]
 
 
-def role_fields(kind: type[Requirements]) -> list[Field[Any]]:
+def role_fields(kind: type[Requirements]) -> list[Field[object]]:
     """Return the fields of a request that name the column in a role."""
     return [one for one in fields(kind) if one.metadata["kind"] == Kind.COLUMN]
 

@@ -17,13 +17,13 @@ from tokumei.core.errors import InputError, nearest
 from tokumei.core.progress import step
 from tokumei.core.result import Facts, Result, Rows, Section, Sentence
 from tokumei.core.seeds import fresh_seed
-from tokumei.core.text import choice_of
-from tokumei.data.files.disk import check_is_file, write_text
+from tokumei.core.text import Json, JsonView, choice_of
+from tokumei.data.files.disk import check_is_file, file_hash, write_text
 from tokumei.data.files.keys import read_private
 from tokumei.tasks.dossier import INTERNAL, PUBLIC, write_dossier
 from tokumei.tasks.job_file import JOB, SECRET, SEED, Bound, Job
 from tokumei.tasks.request import FILES
-from tokumei.tasks.run_steps import FOLDER, HistoryWork, StepStore, TableWork, file_hash
+from tokumei.tasks.run_steps import FOLDER, HistoryWork, StepStore, TableWork
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,20 +32,20 @@ class JobResult(Result):
 
     job: Job
     out: Path | None
-    results: Mapping[str, Any]
-    bounds: Sequence[Mapping[str, Any]]
+    results: JsonView
+    bounds: Sequence[JsonView]
     steps_done: Sequence[str]
     steps_found: Sequence[str]
     released: pl.DataFrame | None = None
     # Whether to release, as the dossier says; None where nothing was done.
-    decision: Mapping[str, Any] | None = None
+    decision: JsonView | None = None
 
     @property
     def holds(self) -> bool:
         """Whether every bound holds."""
         return all(one["holds"] for one in self.bounds)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei run --json` prints it."""
         return {
             "job": self.job.name,
@@ -132,9 +132,9 @@ def plan_job(job: Job) -> JobResult:
     return JobResult(job, None, {"planned": [name for name, _, _ in work.steps()]}, [], [], [])
 
 
-def numbers_of(results: Mapping[str, Any]) -> dict[str, float]:
+def numbers_of(results: JsonView) -> dict[str, float]:
     """Return every number that a bound may name: facts of the release, risks, attacks and measures."""
-    found: dict[str, Any] = {name: results.get(name) for name in ("k", "loss", "suppressed")}
+    found: Json = {name: results.get(name) for name in ("k", "loss", "suppressed")}
     for name, score in results.get("after", {}).get("measures", {}).get("classes", {}).items():
         found[name] = score["value"]
     for name, score in results.get("after", {}).get("measures", {}).get("worst", {}).items():
@@ -148,7 +148,7 @@ def numbers_of(results: Mapping[str, Any]) -> dict[str, float]:
     return {name: float(value) for name, value in found.items() if value is not None}
 
 
-def check_bounds(job: Job, numbers: Mapping[str, float]) -> list[dict[str, Any]]:
+def check_bounds(job: Job, numbers: Mapping[str, float]) -> list[Json]:
     """Hold every bound of a job against its number; a number that does not exist is a slip of the file."""
     checked = []
     for one in job.bounds:
@@ -193,7 +193,7 @@ def _seed(job: Job, path: Path) -> int:
         return seed
 
 
-def read_dossier(file: Path) -> dict[str, Any]:
+def read_dossier(file: Path) -> Json:
     """Read a dossier, as `tokumei run` writes it."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))

@@ -19,18 +19,18 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.attacks.history.attribution import ALL_KNOWN, attribute_release
+from tokumei.attacks.attribution.judging import ALL_KNOWN
+from tokumei.attacks.history.attribution import attribute_release
 from tokumei.attacks.registry import ALL, DISCLOSURE_ATTACKS
 from tokumei.attacks.threat_model import KnownMethod
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.score import Score
-from tokumei.core.text import Text, to_json
-from tokumei.data.files.disk import write_text
+from tokumei.core.text import Json, JsonView, Text, to_json
+from tokumei.data.files.disk import file_hash, write_text
 from tokumei.data.files.formats import PARQUET, format_of, read_frame, scan_frame
-from tokumei.data.files.histories import read_history
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.strict import read_rows
-from tokumei.data.history import History
+from tokumei.data.history import History, read_history
 from tokumei.data.release import Recipe
 from tokumei.data.table import Table
 from tokumei.inspection.repeated_people import repeated_people
@@ -66,9 +66,9 @@ class StepStore:
         self,
         name: str,
         depends_on: Mapping[str, object],
-        work: Callable[[], dict[str, Any]],
+        work: Callable[[], Json],
         files: Sequence[Path] = (),
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Run a step, or return its earlier result if nothing it depends on changed and its files are as written."""
         decided = json.dumps([RESULTS, depends_on], sort_keys=True, default=str)
         key = hashlib.sha256(decided.encode()).hexdigest()
@@ -76,7 +76,7 @@ class StepStore:
         kept = _read(path)
         if kept is not None and kept.get("key") == key and kept.get("files") == _hashes(files):
             self.found.append(name)
-            result: dict[str, Any] = kept["result"]
+            result: Json = kept["result"]
             return result
         # As it will be read again, so that a first run and a second one give the same.
         result = json.loads(json.dumps(_finite(work()), default=str))
@@ -84,19 +84,6 @@ class StepStore:
         write_text(path, json.dumps({"key": key, "files": _hashes(files), "result": result}, ensure_ascii=False) + "\n")
         self.done.append(name)
         return result
-
-
-def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a file, or of the names and bytes of all files in a folder."""
-    digest = hashlib.sha256()
-    listed = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-    for one in listed:
-        if path.is_dir():
-            digest.update(f"{one.relative_to(path)}\0".encode())
-        with one.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
-    return digest.hexdigest()
 
 
 def _finite(value: object) -> Any:
@@ -112,7 +99,7 @@ def _hashes(files: Sequence[Path]) -> dict[str, str | None]:
     return {one.name: file_hash(one) if one.exists() else None for one in files}
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _read(path: Path) -> Json | None:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -128,12 +115,12 @@ def without_times(value: object) -> Any:
     return [without_times(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 
-def use_found(found: Any) -> dict[str, Any]:
+def use_found(found: Any) -> Json:
     """Return what a dossier keeps of a measured use, with the reasons for measures left out."""
     return {**without_times(found.to_dict()), "reasons": to_json(found.left_out)}
 
 
-def choose(ways: Sequence[Mapping[str, object]], by: str) -> Mapping[str, Any]:
+def choose(ways: Sequence[Mapping[str, object]], by: str) -> JsonView:
     """Return the way with the least of a number; if all ways failed, the first one's reason is raised."""
     worked = [one for one in ways if "error" not in one]
     if not worked:
@@ -150,7 +137,7 @@ def put(source: Path, target: Path) -> None:
 
 # The rows in the order of the original lead back to it, so they are kept apart; what is handed over is shuffled.
 RELEASED = ("secret/release.csv", "published.csv", "secret/pseudonyms.csv")
-Step = tuple[str, Callable[[], dict[str, Any]], Sequence[Path]]
+Step = tuple[str, Callable[[], Json], Sequence[Path]]
 
 
 # Beside what it finds stands whose purchases are known.
@@ -165,7 +152,7 @@ class HistoryWork:
         self.job, self.out, self.seed = job, out, seed
         self.release = cache(self._release)
         # What the steps so far gave, by their names.
-        self.results: dict[str, Any] = {}
+        self.results: Json = {}
 
     def check(self) -> None:
         """Read the file, which says what is wrong with it."""
@@ -206,7 +193,7 @@ class HistoryWork:
             ]
         return listed
 
-    def gather(self) -> dict[str, Any]:
+    def gather(self) -> Json:
         """Choose the way by which fewest customers are found and, of equals, the least use is lost; put it in place."""
         ways, results = [], self.results
         for name, one in results.items():
@@ -240,7 +227,7 @@ class HistoryWork:
         folder = self.out / "secret" / f"method-{number}-{self.job.methods[number - 1][0]}"
         return folder / "release.csv", folder / "published.csv", folder / "pseudonyms.csv"
 
-    def _anonymize(self, number: int) -> dict[str, Any]:
+    def _anonymize(self, number: int) -> Json:
         made = self.release(number)
         out, published, truth = self._files(number)
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -248,15 +235,15 @@ class HistoryWork:
         facts = {key: value for key, value in made.to_dict().items() if key != "seed"}
         return {**without_times(facts), "number": number}
 
-    def _measure(self, number: int) -> dict[str, Any]:
+    def _measure(self, number: int) -> Json:
         measures = None if self.job.measures is None else list(self.job.measures)
         return use_found(measure_history(self.history, self.release(number), measures))
 
-    def _attack(self, number: int, threat: Any, attack: str) -> dict[str, Any]:
+    def _attack(self, number: int, threat: Any, attack: str) -> Json:
         known = self.history.known(threat.share, seed=1)
         release = self.release(number)
         done = attack_history(known, release, attack)
-        told: dict[str, Any] = {"threat": threat.name, "attack": attack, "known": threat.share}
+        told: Json = {"threat": threat.name, "attack": attack, "known": threat.share}
         scores = dict(done.to_dict().get("success", {}))
         if attack == STRONGEST:
             # Whose pseudonym it is, is one thing; whose purchases these are is what people fear.
@@ -295,7 +282,7 @@ class TableWork:
         self.release = out / f"release{self.suffix}"
         self.rows = out / "secret" / "rows.txt"
         # What the steps so far gave, by their names.
-        self.results: dict[str, Any] = {}
+        self.results: Json = {}
 
     def check(self) -> None:
         """Refuse a job whose columns are not in its file, or whose keys cannot be used."""
@@ -361,7 +348,7 @@ class TableWork:
             attacks += [("earlier", self._compare_earlier, ()), ("attack-earlier", self._attack_both, ())]
         return [*before, *ways, *after, *attacks, ("use", self._measure, ()), ("profile", self._profile, ())]
 
-    def gather(self) -> dict[str, Any]:
+    def gather(self) -> Json:
         """Put the results of all steps together as a dossier has them."""
         results = self.results
         chosen = results["choice"]
@@ -383,7 +370,7 @@ class TableWork:
             **self._of_drawn_rows(chosen),
         }
 
-    def _of_drawn_rows(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    def _of_drawn_rows(self, chosen: JsonView) -> Json:
         drawn = drawn_rows(chosen)
         if drawn is None:
             return {}
@@ -394,12 +381,12 @@ class TableWork:
         folder = self.out / "secret" / f"method-{number}-{name}"
         return folder / f"release{self.suffix}", folder / "recipe.json", folder / "rows.txt"
 
-    def _audit_before(self) -> dict[str, Any]:
+    def _audit_before(self) -> Json:
         found = dict(without_times(audit_table(self.table).to_dict()))
         several = None if self.table.unit is not None else repeated_people(self.original)
         return found if several is None else {**found, "several_rows": to_json(several.words)}
 
-    def _audit_after(self) -> dict[str, Any]:
+    def _audit_after(self) -> Json:
         released = in_roles_of(self.table, self.released, self.row_numbers, str(self.release.name))
         trees = self.table.hierarchies or {}
         known = {name: trees[name] for name in self.table.sensitive if name in trees}
@@ -415,7 +402,7 @@ class TableWork:
         ]
         return found
 
-    def _anonymize(self, number: int, name: str, options: Mapping[str, object]) -> dict[str, Any]:
+    def _anonymize(self, number: int, name: str, options: Mapping[str, object]) -> Json:
         release, recipe, rows = self._files(number, name)
         release.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -429,7 +416,7 @@ class TableWork:
         facts = {key: value for key, value in done.to_dict().items() if key != "seed"}
         return {**without_times(facts), "method": name, "number": number}
 
-    def _choose(self) -> dict[str, Any]:
+    def _choose(self) -> Json:
         """Put the release with the least loss in place; those of the others stay among the secrets."""
         ways = [one for name, one in self.results.items() if name.startswith("method-")]
         best = choose(ways, "loss")
@@ -441,7 +428,7 @@ class TableWork:
             put(rows, self.rows)
         return {**best, "released": self.released.height, "rows": self.table.n_rows}
 
-    def _attack(self, threat: Any, attack: str) -> dict[str, Any]:
+    def _attack(self, threat: Any, attack: str) -> Json:
         found = attack_table(
             self.table,
             self.released,
@@ -457,7 +444,7 @@ class TableWork:
         )
         return {"tried": found.as_records(threat.name)}
 
-    def _attack_linked(self) -> dict[str, Any]:
+    def _attack_linked(self) -> Json:
         """Attack by a few known rows of each person, where a released column links the rows of a person."""
         link = linking_column(self.released, self.table.quasi_identifiers)
         if self.row_numbers is None or link is None:
@@ -468,21 +455,21 @@ class TableWork:
         found = attack_table(self.table, self.released, LINKED, known=known, column=link, **how)
         return {"tried": found.as_records("who knows three rows of each person")}
 
-    def _compare_earlier(self) -> dict[str, Any]:
+    def _compare_earlier(self) -> Json:
         from tokumei.tasks.compare_earlier import Earlier, compare_earlier
 
         return compare_earlier(Earlier(self.job.earlier or Path()), self.original, self.released)
 
-    def _attack_both(self) -> dict[str, Any]:
+    def _attack_both(self) -> Json:
         """Attack people who are in this release and the one before, by both together."""
         from tokumei.tasks.compare_earlier import Earlier, attack_both
 
         before = Earlier(self.job.earlier or Path())
         return {"tried": attack_both(before, self.original, self.released, self.row_numbers, self.job)}
 
-    def _attack_alone(self, attack: str) -> dict[str, Any]:
+    def _attack_alone(self, attack: str) -> Json:
         """Attack what is public of the release; judged by the original where each row is a person's."""
-        public: dict[str, Any] = {"hierarchies": self.table.hierarchies, "method": self._method(), "seed": 1}
+        public: Json = {"hierarchies": self.table.hierarchies, "method": self._method(), "seed": 1}
         if self.row_numbers is not None:
             found = attack_table(self.table, self.released, attack, rows=self.row_numbers, **public)
         else:
@@ -494,7 +481,7 @@ class TableWork:
     def _method(self) -> KnownMethod:
         return method_of_recipe(Recipe.load(self.out / "secret" / "recipe.json"))
 
-    def _measure(self) -> dict[str, Any]:
+    def _measure(self) -> Json:
         is_drawn = _draws(self.results["choice"]["method"])
         if self.row_numbers is None and not is_drawn:
             return use_found(TableUse({}, {"all": Text("no row of the release is a person's")}, 0.0))
@@ -508,7 +495,7 @@ class TableWork:
         )
         return use_found(found)
 
-    def _profile(self) -> dict[str, Any]:
+    def _profile(self) -> Json:
         rows = self.row_numbers
         size, weights = self.job.population_size, self.job.weights
         return profile(self.table, self.released, rows, population_size=size, weights=weights)

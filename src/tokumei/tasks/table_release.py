@@ -18,9 +18,9 @@ import polars as pl
 from tokumei.attacks.registry import attack_title
 from tokumei.attacks.threat_model import Published
 from tokumei.core.errors import FaultList, InputError
-from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section, Sentence, UserFrame
 from tokumei.core.score import Score, most_within
-from tokumei.core.text import Text, counted, to_json
+from tokumei.core.text import Json, JsonView, Text, counted, to_json
 from tokumei.data.files.formats import check_can_be_written, read_beside, write_file_or_folder
 from tokumei.data.files.outputs import guarded
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -86,7 +86,7 @@ class ColumnUniqueness:
         form = "it is free text, which may name people; its rarest value has {n:,}"
         return Text(form, n=self.n_least) if self.is_free_text else None
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the uniqueness for JSON: unique values are those of one row alone."""
         return {
             "column": self.column,
@@ -136,7 +136,7 @@ def _uniqueness(column: str, counted: pl.LazyFrame) -> ColumnUniqueness:
     )
     row = told.collect(engine="streaming").row(0, named=True)
     is_text = bool(row.pop("n_long")) and row["n_distinct"] > FEW_PHRASES
-    counts: dict[str, Any] = {name: int(n or 0) for name, n in row.items()}
+    counts: Json = {name: int(n or 0) for name, n in row.items()}
     return ColumnUniqueness(column, is_free_text=is_text, **counts)
 
 
@@ -203,7 +203,7 @@ class KeptAnyway:
     column: str
     why: Text
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the column and the reason for JSON."""
         return {"column": self.column, "why": to_json(self.why)}
 
@@ -276,9 +276,9 @@ class TableRelease(Result):
     original: Table | None
     release: Release | None
     recipe: Recipe
-    facts: Mapping[str, Any]
+    facts: JsonView
     promises: Mapping[str, Score]
-    columns: Sequence[Mapping[str, Any]]
+    columns: Sequence[JsonView]
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     made: Mapping[str, str] = field(default_factory=dict)
     number_columns: Sequence[str] = ()
@@ -290,7 +290,7 @@ class TableRelease(Result):
     held_out: pl.Series | None = None
 
     @property
-    def frame(self) -> Any:
+    def frame(self) -> UserFrame:
         """The released rows, as a frame of the kind that the original was.
 
         Columns of pandas keep their types where no cell became a label. The index is a new one: that of the original
@@ -358,7 +358,7 @@ class TableRelease(Result):
         """The level of each quasi-identifier, where the method searches levels."""
         return self.facts.get("levels")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return all facts as `tokumei anonymize table --json` prints them."""
         promises = {name: score.as_dict() for name, score in self.promises.items()}
         more: dict[str, object] = {"hierarchies_made": dict(self.made), "left_out": list(self.left_out)}
@@ -472,7 +472,7 @@ def with_middles(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     return frame.with_columns(made)
 
 
-def told_of_audit(audit: Mapping[str, Any]) -> list[Section]:
+def told_of_audit(audit: JsonView) -> list[Section]:
     """Return what attacks found in drawn rows before they were released, and what was not tried."""
     parts: list[Section] = []
     heads = ["attacked before it was released", "found", "beyond others", "at least", "at most allowed"]

@@ -10,7 +10,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -21,10 +20,10 @@ from tokumei.attacks.judge import found_customers, judge, truth_of
 from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
-from tokumei.core.result import Drawing, Facts, Result, Rows, Section, as_kind
+from tokumei.core.result import Drawing, Facts, Result, Rows, Section, UserFrame, as_kind
 from tokumei.core.score import Score
 from tokumei.core.seeds import LARGEST_SEED, generator
-from tokumei.core.text import choice_of
+from tokumei.core.text import Json, JsonView, choice_of
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import History
 from tokumei.hierarchies.files import item_hierarchy, roll_together, roll_up
@@ -44,10 +43,10 @@ class Unicity(Result):
     """The share of customers singled out by p known purchases, a curve for each exactness of knowledge."""
 
     curves: Sequence[Curve]
-    facts: Mapping[str, Any]
+    facts: JsonView
     left_out: Mapping[str, str] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the curves as `tokumei knowledge --unicity --json` prints them."""
         curves = [
             {
@@ -78,7 +77,7 @@ class Unicity(Result):
         rows = [[one.knows, *one.shares_of_enough, one.n_enough[-1]] for one in self.curves]
         return Rows(["known of each purchase", *map(str, range(1, n + 1)), f"customers at {n}"], rows, OF_ENOUGH)
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> UserFrame:
         """Return a row for each curve and number of points."""
         return pl.DataFrame(
             [
@@ -190,7 +189,7 @@ class ThreatReport(Result):
     scores: Mapping[str, Score]
     left_out: Mapping[str, str]
     at_risk: pl.DataFrame
-    facts: Mapping[str, Any]
+    facts: JsonView
     inference: Score | None = None
     frame_kind: str = "polars"
 
@@ -199,7 +198,7 @@ class ThreatReport(Result):
         """The attack that finds most."""
         return max(self.scores, key=lambda name: self.scores[name].value)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei attack history --threat --json` prints it."""
         return {
             **self.facts,
@@ -229,7 +228,7 @@ class ThreatReport(Result):
             said.append(Rows(["customers at risk", "found in so many draws"], self.at_risk.head(10).rows()))
         return said
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> UserFrame:
         """Return the customers at risk with the share of draws that find them."""
         return as_kind(self.at_risk, self.frame_kind)
 
@@ -248,7 +247,7 @@ def threat_history(
     seed: int = 1,
     reading: Reading = AS_IT_IS,
     hierarchy: object = None,
-    **changes: Any,
+    **changes: object,
 ) -> ThreatReport:
     """Attack a release that keeps the rows of its original as somebody of a stated kind would, several times.
 

@@ -14,18 +14,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from tokumei.core.errors import InputError, nearest
 from tokumei.core.result import Facts, Result, Rows, Section, Sentence
-from tokumei.core.text import choice_of
-from tokumei.data.files.disk import check_is_file
+from tokumei.core.text import Json, JsonView, choice_of
+from tokumei.data.files.disk import check_is_file, file_hash
 from tokumei.data.files.keys import fingerprint, is_signed_by
 from tokumei.inspection.evidence import clauses_of
 from tokumei.tasks.dossier import DOSSIER, PUBLIC_NUMBERS, page_texts, signed_bytes
 from tokumei.tasks.job_file import JOB, SECRET, SEED, Job
 from tokumei.tasks.run_job import read_dossier, run_job
-from tokumei.tasks.run_steps import file_hash
 
 SAME, DIFFERS, GONE = "same", "differs", "not here"
 MOST_LISTED = 20
@@ -49,14 +47,14 @@ class Verification(Result):
     # Short form of the key that signed, None where nobody did.
     signed_by: str | None = None
     # One clause with its figure, and with that which was computed now.
-    clause: Mapping[str, Any] | None = None
+    clause: JsonView | None = None
 
     @property
     def holds(self) -> bool:
         """Whether nothing differs; a file that is not here is no evidence either way, but for the release's own."""
         return not self.differences and all(state != DIFFERS for _, state in self.files)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return the result as `tokumei verify --json` prints it."""
         return {
             "holds": self.holds,
@@ -109,7 +107,7 @@ def verify_dossier(path: Path | str, *, key: str | None = None, clause: str | No
     return Verification(files, found[:MOST_LISTED], None, signed_by, told)
 
 
-def file_states(dossier: Mapping[str, Any], folder: Path) -> list[tuple[str, str]]:
+def file_states(dossier: JsonView, folder: Path) -> list[tuple[str, str]]:
     """Return for each file that a dossier names whether it is as it was."""
     listed = {dossier["input"]["file"]: dossier["input"]["sha256"], **dossier["files"], **dossier["kept_apart"]}
     if before := dossier.get("earlier"):
@@ -117,7 +115,7 @@ def file_states(dossier: Mapping[str, Any], folder: Path) -> list[tuple[str, str
     return [(name, _state(folder / name, wanted)) for name, wanted in {**listed, **dossier.get("pages", {})}.items()]
 
 
-def pages_that_differ(dossier: Mapping[str, Any], folder: Path) -> list[str]:
+def pages_that_differ(dossier: JsonView, folder: Path) -> list[str]:
     """Return the pages that say something else than the dossier, of which they are written again here."""
     found = [f"{PUBLIC_NUMBERS}: {name}" for name in _told_otherwise(dossier, folder / PUBLIC_NUMBERS)]
     if dossier["versions"].get("tokumei") != version("tokumei"):
@@ -138,7 +136,7 @@ def _undrawn(page: str) -> str:
     return re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL)
 
 
-def _told_otherwise(dossier: Mapping[str, Any], file: Path) -> Iterator[str]:
+def _told_otherwise(dossier: JsonView, file: Path) -> Iterator[str]:
     """Yield the fields that the public numbers have otherwise, which any version can compare."""
     if not file.is_file():
         return
@@ -152,7 +150,7 @@ def _told_otherwise(dossier: Mapping[str, Any], file: Path) -> Iterator[str]:
             yield name
 
 
-def do_again(dossier: Mapping[str, Any], folder: Path, out: Path) -> dict[str, Any]:
+def do_again(dossier: JsonView, folder: Path, out: Path) -> Json:
     """Do the job of a dossier again, by the day of the dossier and with its seed, and return the new one."""
     job = replace(
         Job.of((folder / JOB).read_text(encoding="utf-8"), folder=folder / dossier["folder"]),
@@ -164,7 +162,7 @@ def do_again(dossier: Mapping[str, Any], folder: Path, out: Path) -> dict[str, A
     return read_dossier(out / DOSSIER)
 
 
-def fields_that_differ(dossier: Mapping[str, Any], again: Mapping[str, Any], folder: Path) -> list[str]:
+def fields_that_differ(dossier: JsonView, again: JsonView, folder: Path) -> list[str]:
     """Return where a dossier differs from the one that was made of the same files."""
     found: list[str] = []
     for part in dict.fromkeys([*dossier, *again]):
@@ -180,7 +178,7 @@ def fields_that_differ(dossier: Mapping[str, Any], again: Mapping[str, Any], fol
     return found
 
 
-def _clause(dossier: Mapping[str, Any], name: str, file: Path) -> dict[str, Any]:
+def _clause(dossier: JsonView, name: str, file: Path) -> Json:
     """Find a clause by its id; only one that has a figure can be computed again."""
     listed = {one["id"]: one for one in clauses_of(dossier["frameworks"])}
     if name not in listed:
@@ -190,7 +188,7 @@ def _clause(dossier: Mapping[str, Any], name: str, file: Path) -> dict[str, Any]
     return {key: listed[name][key] for key in ("id", "title", "asks", "verdict", "evidence", "figure")}
 
 
-def _signature(dossier: Mapping[str, Any], wanted: str | None) -> tuple[str | None, list[str]]:
+def _signature(dossier: JsonView, wanted: str | None) -> tuple[str | None, list[str]]:
     """Return the short form of the key that signed, and what is wrong with the signature."""
     given = dossier.get("signature")
     if given is None:
@@ -205,7 +203,7 @@ def _signature(dossier: Mapping[str, Any], wanted: str | None) -> tuple[str | No
     return short, [] if wanted in (None, public) else [f"signature: by {short}, not by {fingerprint(str(wanted))}"]
 
 
-def _figure(figure: Mapping[str, Any] | None) -> str:
+def _figure(figure: JsonView | None) -> str:
     return "–" if figure is None else f"{figure['value']:.6g} {figure['unit']}"
 
 
@@ -213,7 +211,7 @@ def _state(path: Path, wanted: str) -> str:
     return GONE if not path.is_file() else SAME if file_hash(path) == wanted else DIFFERS
 
 
-def _lacks(folder: Path, dossier: Mapping[str, Any]) -> str | None:
+def _lacks(folder: Path, dossier: JsonView) -> str | None:
     """Describe what is missing to do the job again."""
     needed = [folder / dossier["input"]["file"], folder / JOB, folder / SECRET / SEED]
     if before := dossier.get("earlier"):

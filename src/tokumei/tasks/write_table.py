@@ -19,7 +19,7 @@ import polars as pl
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.data.files.formats import PARQUET, format_of, is_glob, scan_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.frames import check_single
@@ -113,7 +113,7 @@ def plan_of_files(
         )
     needed = [*qi, *sensitive, *request.keep]
     streams = engine == "local" and is_plain and _streams(source, needed, reading, made)
-    where: dict[str, Any] = {"engine": engine, "reading": reading, "streams": streams}
+    where: Json = {"engine": engine, "reading": reading, "streams": streams}
     return plan_table(source, qi, method=made, sensitive=sensitive, keep=request.keep, **where)
 
 
@@ -204,13 +204,13 @@ def _write(
         raise InputError.of(
             Text("the local engine, which {what} needs", what=part_name(made)), option="engine", value=engine
         )
-    where: dict[str, Any] = {"engine": engine, "reading": reading}
+    where: Json = {"engine": engine, "reading": reading}
     _check_kept_kinds(source, keep, **where)
     with step("counting"):
         along = None
         if not asked.keep_order and not isinstance(made, Perturber) and asked.unit is None:
             along = count_along(source, qi, [*asked.sensitive_columns(), *keep], **where)
-        found: dict[str, Any] = {"hierarchies": asked.hierarchies, "numeric": asked.numeric, **where}
+        found: Json = {"hierarchies": asked.hierarchies, "numeric": asked.numeric, **where}
         counts: ClassCounts | None = None
         try:
             known, counts = counted_on_engine(source, qi, along=along, **found)
@@ -243,7 +243,7 @@ def _write(
         parts = _in_parts(source, qi, goal, known, trees, out, keep=keep, seed=seed, **where)
         return replace(_finished(parts, known.columns, there, started), kept_anyway=anyway)
     how: dict[str, Any] = {"keep": keep, "counts": counts, **where}
-    order: dict[str, Any] = {"is_shuffled": not asked.keep_order}
+    order: Json = {"is_shuffled": not asked.keep_order}
     if seed is not None and not asked.keep_order and (engine == "local" or not isinstance(made, Perturber)):
         log.info("The seed is not that of the order: on an engine rows are shuffled by lot, anew each time.")
     if isinstance(made, RowByRow):

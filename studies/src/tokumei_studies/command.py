@@ -9,7 +9,7 @@ import click
 
 from tokumei.cli.groups import COMMANDS_PANEL, Group
 from tokumei.cli.options import ForceOption
-from tokumei.cli.output import EXIT_BAD_INPUT, EXIT_CHECK_FAILED, JsonFlag, show, showing_progress
+from tokumei.cli.output import EXIT_BAD_INPUT, EXIT_CHECK_FAILED, show, showing_progress, wants_json
 from tokumei.cli.parameters import Argument, Option
 
 if TYPE_CHECKING:
@@ -22,14 +22,14 @@ app = Group(
 )
 
 
-def list_studies(json: JsonFlag = False) -> None:
+def list_studies() -> None:
     """List the studies: which published result each computes again, whether it is quick, and what data it needs.
 
     Example: tokumei study list
     """
     from tokumei_studies.result import StudyList
 
-    show(StudyList(), json=json)
+    show(StudyList())
 
 
 def run(
@@ -46,7 +46,6 @@ def run(
     jobs: Annotated[
         int | None, Option("--jobs", min=1, help="How many run at a time; 2 if there are two cores.")
     ] = None,
-    json: JsonFlag = False,
 ) -> None:
     """Compute published numbers again, print both, and write a page for each study.
 
@@ -75,8 +74,8 @@ def run(
     if all_:
         write_index(out)
     result = StudyRun(outcomes)
-    show(result, json=json)
-    for outcome in () if json else outcomes:
+    show(result)
+    for outcome in () if wants_json() else outcomes:
         if outcome.error is not None:
             click.echo(f"Error: {outcome.name}: {outcome.error['message']}", err=True)
     if result.has_errors or result.is_unexplained:

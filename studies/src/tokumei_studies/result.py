@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from tokumei.core.result import Drawing, Result, Rows, Section, Sentence
+from tokumei.core.text import Json
 from tokumei_studies.page import shown
 from tokumei_studies.running import StudyOutcome
 from tokumei_studies.study import STUDIES, StudyLine, Verdict
@@ -18,7 +18,7 @@ KEYS = ("what", "published", "computed", "difference", "verdict", "why")
 class StudyList(Result):
     """All studies that there are."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return each study with its title, source, and what it needs."""
         keys = ("title", "source", "is_quick")
         studies = ((name, STUDIES.get(name)) for name in STUDIES)
@@ -53,7 +53,7 @@ class StudyRun(Result):
         """Whether an error stopped a study."""
         return any(one.error is not None for one in self.outcomes)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Json:
         """Return every study with its lines, and the number of each verdict."""
         verdicts = [outcome.verdict for outcome in self.outcomes]
         return {

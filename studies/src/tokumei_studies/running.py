@@ -6,16 +6,16 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tokumei.core.errors import InputError, TokumeiError
 from tokumei.core.progress import step
+from tokumei.core.text import JsonView
 from tokumei_studies.study import STUDIES, Findings, Verdict
 
 DEFAULT_JOBS = 2
@@ -30,7 +30,7 @@ class StudyOutcome:
     name: str
     findings: Findings | None = None
     missing: tuple[str, ...] = ()
-    error: Mapping[str, Any] | None = None
+    error: JsonView | None = None
     """In the shape that every command prints: errors themselves do not pass from one process to another."""
     seconds: float = 0.0
 
@@ -78,11 +78,7 @@ def run_study(name: str, data: Path | None) -> StudyOutcome:
 
 
 def run_studies(
-    names: Sequence[str],
-    data: Path | None,
-    *,
-    jobs: int = 1,
-    finished: Callable[[StudyOutcome], None] | None = None,
+    names: Sequence[str], data: Path | None, *, jobs: int = 1, finished: Callable[[StudyOutcome], None] | None = None
 ) -> list[StudyOutcome]:
     """Run studies, so many at a time; give the outcomes in the order of the names, whichever finished first.
 

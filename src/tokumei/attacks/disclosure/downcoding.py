@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -27,7 +27,7 @@ from tokumei.attacks.public_knowledge import Deductions, PublicKnowledge
 from tokumei.attacks.threat_model import ThreatModel
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.hierarchies.hierarchy import SUPPRESSED
 from tokumei.hierarchies.labels import number_label
 
@@ -128,7 +128,7 @@ class Downcoding:
         if len(sure) == len(readings) and not may_be_missing and not self._is_of_a_grid(public):
             yield from halves(public, readings, ranged)
 
-    def _facts(self, public: PublicKnowledge, claims: pl.DataFrame, tight: Tight) -> dict[str, Any]:
+    def _facts(self, public: PublicKnowledge, claims: pl.DataFrame, tight: Tight) -> Json:
         """Return what was assumed, and how many claims of which kind there are."""
         method = public.method
         return {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from tokumei.attacks.candidates import (
 from tokumei.attacks.threat_model import ThreatModel
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.hierarchies.label_semantics import Bools, Ints
 
 
@@ -212,5 +212,5 @@ class BackgroundKnowledge:
         column = sensitive_column(threat_model, self.sensitive)
         released, people = SensitiveRecords.of(threat_model, column), target_people(threat_model, seed)
         values = target_values(threat_model, column)
-        chosen: dict[str, Any] = {"purpose": "background-knowledge", "seed": seed}
+        chosen: Json = {"purpose": "background-knowledge", "seed": seed}
         return infer_excluding(released, people, values, self.excludes, **chosen).is_certain

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -27,6 +27,7 @@ from tokumei.attacks.threat_model import NOBODY, ThreatModel, column_of
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
+from tokumei.core.text import Json
 from tokumei.engines.class_counts import encode
 from tokumei.hierarchies.label_semantics import Bools, Ints
 
@@ -70,7 +71,7 @@ class LinkedRows:
         n_fitting, is_own = _fitting(
             threat_model, links, n_links, own["link"].to_numpy(), own["target"].to_list(), seed
         )
-        inputs: dict[str, Any] = {"column": self.column, "points": self.points}
+        inputs: Json = {"column": self.column, "points": self.points}
         is_certain, blind = is_own & (n_fitting == 1), 1 / max(1, n_links)
         chances = is_own / np.maximum(n_fitting, 1)
         first = np.array([rows[0] for rows in own["target"].to_list()], np.int64)

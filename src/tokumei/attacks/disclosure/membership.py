@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,7 @@ from tokumei.attacks.threat_model import Published, ThreatModel
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.data.table import Table
 from tokumei.hierarchies.label_semantics import Bools, Ints
 
@@ -101,7 +101,7 @@ class Membership:
 
     def _spoken(
         self, threat_model: ThreatModel, members: Ints, outside: Ints, others: Ints, seed: int
-    ) -> tuple[dict[str, Floats], dict[str, Any]]:
+    ) -> tuple[dict[str, Floats], Json]:
         """Return what each attacker says for each of these people, those outside last, and what shadows were made."""
         columns, control = threat_model.known_columns, threat_model.control
         if control is None:
@@ -140,7 +140,7 @@ class Membership:
 
     def _by_shadows(
         self, threat_model: ThreatModel, scene: ThreatModel, likeness: Likeness, others: pl.DataFrame, seed: int
-    ) -> tuple[dict[str, Floats], dict[str, Any]]:
+    ) -> tuple[dict[str, Floats], Json]:
         """Return what releases of others by the same method teach of these people, and how many were made."""
         remake = remake_of(threat_model, seed) if self.shadows else "shadows to be asked for"
         if isinstance(remake, str):

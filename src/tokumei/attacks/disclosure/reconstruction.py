@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -35,7 +35,7 @@ from tokumei.attacks.threat_model import ThreatModel
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text, counted
+from tokumei.core.text import Json, Text, counted
 from tokumei.data.table import Table
 from tokumei.hierarchies.label_semantics import Ints
 from tokumei.methods.perturbing.marginals import ROWS, counts_by_column
@@ -239,7 +239,7 @@ class Reconstruction:
         is_complete = self.unlisted == "none"
         return CountedCells.of(replace(public, release=labels), lines, is_complete=is_complete, total=self.total)
 
-    def _assumed(self, k: int, decay: float | None) -> dict[str, Any]:
+    def _assumed(self, k: int, decay: float | None) -> Json:
         return {
             "k": k,
             "unlisted": self.unlisted,
@@ -320,9 +320,9 @@ class _Judge:
             is_true &= bool((self._codes[people, column] == self._cells.codes[cell, column]).all())
         return is_true
 
-    def riskiest(self, proven: Sequence[ProvenGroup]) -> list[dict[str, Any]]:
+    def riskiest(self, proven: Sequence[ProvenGroup]) -> list[Json]:
         """Name the people of the smallest groups that were proven, by their rows in the original, counted from 1."""
-        out: dict[int, dict[str, Any]] = {}
+        out: dict[int, Json] = {}
         for one in sorted(proven, key=lambda one: (one.most, -len(one.group.columns))):
             people = self.in_cells(one.group.cells)
             for row in [] if people is None else people.tolist():
@@ -410,7 +410,7 @@ def _in_words(cells: CountedCells, proven: ProvenGroup) -> str:
     return f"{named}: {cells.columns[column]} {value} in {'the' if proven.most == 1 else 'all'} {n}"
 
 
-def _summary(claims: pl.DataFrame) -> dict[str, Any]:
+def _summary(claims: pl.DataFrame) -> Json:
     """Count claims by kind, with one of each, which names its columns itself."""
     return summary_of(claims.with_columns(column=pl.lit(None, pl.String)))
 

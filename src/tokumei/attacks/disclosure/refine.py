@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from tokumei.attacks.public_knowledge import Deductions, PublicKnowledge
 from tokumei.attacks.threat_model import ThreatModel
 from tokumei.core.errors import InputError
 from tokumei.core.score import Score
-from tokumei.core.text import Text, counted
+from tokumei.core.text import Json, Text, counted
 from tokumei.hierarchies.hierarchy import SUPPRESSED
 from tokumei.hierarchies.labels import NumberRange, number_label
 
@@ -248,7 +248,7 @@ class Refine:
                 public, one, found.counts, is_ranged=is_ranged, is_tight=is_tight, is_complete=self.complete
             )
 
-    def _facts(self, public: PublicKnowledge, found: _Found) -> dict[str, Any]:
+    def _facts(self, public: PublicKnowledge, found: _Found) -> Json:
         """Return what was assumed, how bounds are proven, and what was left out."""
         method = public.method
         assumed = {

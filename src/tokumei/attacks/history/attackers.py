@@ -27,7 +27,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.registry import preset_of
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text, choice_of
+from tokumei.core.text import Json, Text, choice_of
 from tokumei.data.history import History, known_rows
 from tokumei.engines.history_rows import check_aligned, rows_of
 
@@ -76,7 +76,7 @@ class HistoryThreat:
             if value is not None and value < least:
                 raise InputError.of(Text("{n} or more", n=least), option=name, value=value)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the result assumptions for JSON."""
         return asdict(self)
 

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -37,7 +36,7 @@ from tokumei.contest.pages import rules_text
 from tokumei.contest.season import ANONYMIZE, ATTACK, Season, check_team_name
 from tokumei.contest.setting import SETTING
 from tokumei.core.errors import InputError
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.data.files.disk import atomic_path
 
 # As Codabench keeps them in its database.
@@ -178,7 +177,7 @@ def _secrets(
     return {f"{folder}/{path.name}": path.read_bytes() for folder, files in found.items() for path in files.values()}
 
 
-def _competition(terms: ContestTerms, image: str, dates: Dates, attack: Task) -> dict[str, Any]:
+def _competition(terms: ContestTerms, image: str, dates: Dates, attack: Task) -> Json:
     moments = {ANONYMIZE: (dates.start, dates.attacks - timedelta(seconds=1)), ATTACK: (dates.attacks, dates.end)}
     limits = {ANONYMIZE: terms.n_releases_allowed, ATTACK: terms.n_guesses_allowed}
     names = {ANONYMIZE: "Anonymize / 匿名加工", ATTACK: "Attack / 攻撃"}

@@ -11,10 +11,10 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from tokumei.contest.codabench.bundle import columns_of
 from tokumei.contest.codabench.programs import RESULT, SAFETY, SCORE, UTILITY, Task, pairs_of
@@ -30,7 +30,7 @@ from tokumei.contest.season import (
     team_entries,
 )
 from tokumei.core.errors import InputError, NotAllowed
-from tokumei.core.text import Text
+from tokumei.core.text import Json, JsonView, Text
 from tokumei.data.files.disk import check_is_file, read_bytes
 
 USER = "Username"
@@ -59,7 +59,7 @@ class _Attacks:
             self.found.setdefault(target, []).append(Attempt(attacker, level, score))
 
 
-class _NumbersAlone(dict[str, Any]):
+class _NumbersAlone(Json):
     """The details of a score of which a CSV file holds one number."""
 
     def __missing__(self, name: str) -> NoReturn:
@@ -184,7 +184,7 @@ def _number(path: Path, line: int, title: str, cell: str) -> float:
         raise InputError.of("a number", file=path, line=line, column=title, value=cell) from None
 
 
-def _outputs(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _outputs(folder: Path) -> Iterator[tuple[str, JsonView]]:
     """Read the outputs of scoring below a folder, packed or not."""
     for path in sorted(folder.rglob("*")):
         content = None

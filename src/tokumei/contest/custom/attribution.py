@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from tokumei.attacks.history.attribution import VALUES, attribute_release, keeps_places
+from tokumei.attacks.attribution.judging import keeps_places
+from tokumei.attacks.attribution.sides import VALUES
+from tokumei.attacks.history.attribution import attribute_release
 from tokumei.attacks.registry import HISTORY_ATTACKS, HistoryAttack
 from tokumei.contest.checks import RowFaults
 from tokumei.contest.custom.kinds import ATTRIBUTION, ROW
 from tokumei.contest.edition import Measure, Rule
 from tokumei.core.score import Score
+from tokumei.core.text import JsonView
 from tokumei.data.history import History, period_of
 from tokumei.reports.needs import REPORT_ROWS, within_time
 
@@ -69,10 +71,7 @@ def check_sources(original: pl.DataFrame, cells: pl.DataFrame, faults: RowFaults
 
 
 def attribute(
-    original: History,
-    released: History,
-    sources: pl.Series | None,
-    known: Mapping[str, History],
+    original: History, released: History, sources: pl.Series | None, known: Mapping[str, History]
 ) -> dict[str, Score] | str:
     """Return the share of the unknown purchases given to their buyers at each level, or why that is not measured.
 
@@ -117,7 +116,7 @@ def in_details(found: Mapping[str, Score] | str) -> dict[str, object] | str:
     }
 
 
-def mean_of(details: Mapping[str, Any]) -> float | None:
+def mean_of(details: JsonView) -> float | None:
     """Return the mean over the levels from the details of a score; None where it cannot be told."""
     found = details[ATTRIBUTION]
     if isinstance(found, str):

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from tokumei.attacks.history.attribution import keeps_places
+from tokumei.attacks.attribution.judging import keeps_places
 from tokumei.contest.custom import attribution
 from tokumei.contest.custom.kinds import ATTRIBUTION, HISTORY, ROW, TABLE
 from tokumei.contest.custom.microdata import OwnMicrodata

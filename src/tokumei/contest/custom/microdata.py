@@ -13,15 +13,7 @@ import polars as pl
 from tokumei.attacks.nearest_rows import judge_rows
 from tokumei.contest.checks import RowFaults
 from tokumei.contest.custom.kinds import ROW
-from tokumei.contest.custom.rules import (
-    FORM,
-    LARGEST_NUMBER,
-    NAME,
-    Play,
-    bounded,
-    kept_rows,
-    read_form,
-)
+from tokumei.contest.custom.rules import FORM, LARGEST_NUMBER, NAME, Play, bounded, kept_rows, read_form
 from tokumei.contest.custom.settings import Settings
 from tokumei.contest.edition import GuessScore, Measure, Rule
 from tokumei.contest.measures import BASELINE, INTERVAL, ROWS_FOUND

@@ -22,7 +22,7 @@ from tokumei.core.errors import InputError, nearest
 from tokumei.core.fields import wanted
 from tokumei.core.registry import Registry
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text, choice_of
+from tokumei.core.text import Json, Text, choice_of
 from tokumei.data.files.csv import check_delimiter
 from tokumei.data.files.toml import Section, Where, make_part
 
@@ -353,9 +353,7 @@ def _read_time(section: Section, key: str) -> datetime.datetime | None:
     return time if time.tzinfo else time.replace(tzinfo=datetime.UTC)
 
 
-def _read_score(
-    section: Section, metrics: tuple[Named, ...], reader: KindReader, percents: tuple[int, ...]
-) -> dict[str, Any]:
+def _read_score(section: Section, metrics: tuple[Named, ...], reader: KindReader, percents: tuple[int, ...]) -> Json:
     text = section.text("formula", "(U + S) / 2", expected="a formula such as (U + S) / 2")
     names = ("U", "S", *(_symbol(metric.label) for metric in metrics))
     combine = section.choice("utility", ("mean", "max"), "mean")

@@ -192,12 +192,7 @@ def template(kind: str) -> str:
 
 
 def template_of(
-    kind: str,
-    *,
-    source: str,
-    columns: Mapping[str, str],
-    roles: Mapping[str, str],
-    types: Mapping[str, str],
+    kind: str, *, source: str, columns: Mapping[str, str], roles: Mapping[str, str], types: Mapping[str, str]
 ) -> str:
     """Write the file of a contest with one's own data, as the job file of the same data says what its columns are.
 

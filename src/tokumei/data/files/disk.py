@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import hashlib
 import os
 import secrets
 import shutil
@@ -213,3 +214,16 @@ def flush_to_disk(path: Path) -> None:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file, or of the names and bytes of all files in a folder."""
+    digest = hashlib.sha256()
+    listed = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    for one in listed:
+        if path.is_dir():
+            digest.update(f"{one.relative_to(path)}\0".encode())
+        with one.open("rb") as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()

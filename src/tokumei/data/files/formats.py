@@ -19,16 +19,8 @@ from urllib.parse import unquote
 import polars as pl
 
 from tokumei.core.errors import InputError
-from tokumei.core.text import Text, counted
-from tokumei.data.files.csv import (
-    BLANK,
-    TextFrame,
-    check_header,
-    read_csv,
-    scan_csv,
-    trimmed,
-    write_csv,
-)
+from tokumei.core.text import Json, Text, counted
+from tokumei.data.files.csv import BLANK, TextFrame, check_header, read_csv, scan_csv, trimmed, write_csv
 from tokumei.data.files.disk import atomic_path, check_is_file, is_folder, unchanged
 from tokumei.data.files.excel import CELL_LIMIT, read_excel
 from tokumei.data.files.json_rows import read_json
@@ -47,7 +39,7 @@ HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"
 # Of one part file of a folder that is written.
 PART_ROWS = 5_000_000
 # The lowest level packs about as well as the usual one, in less time.
-PACKED: dict[str, Any] = {"compression": "zstd", "compression_level": 1}
+PACKED: Json = {"compression": "zstd", "compression_level": 1}
 
 
 def read_parquet(path: Path | str) -> pl.DataFrame:
@@ -355,7 +347,7 @@ def format_of(path: Path | str) -> str:
     return suffix
 
 
-def ending_of(name: str, **where: Any) -> str:
+def ending_of(name: str, **where: object) -> str:
     """Return the ending of an upload's name, with .gz; an InputError lists those that can be read."""
     found = next((one for one in sorted(READ, key=len, reverse=True) if name.lower().endswith(one)), None)
     if found is None:

@@ -16,7 +16,7 @@ import pkgutil
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import polars as pl
 
@@ -24,10 +24,12 @@ from tokumei.core.errors import Fault, FaultGroup, InputError, UnknownPart
 from tokumei.data.cells import NAME, NOTATION
 from tokumei.data.files.csv import find_delimiter, first_bytes, header_names
 from tokumei.data.files.disk import check_is_file
-from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, read_frame, read_text_frame, scan_frame, write_frame
+from tokumei.data.files.formats import TEXT_SUFFIXES, format_of, scan_frame, write_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
-from tokumei.data.history import History
-from tokumei.data.history_columns import NEEDED, Source, left_over, read_columns_of_history
+from tokumei.data.history_columns import NEEDED
+
+if TYPE_CHECKING:
+    from tokumei.data.history import History
 
 PACKAGE = "tokumei.contest.editions"
 
@@ -126,42 +128,10 @@ def form_of(path: Path | str, reading: Reading = AS_IT_IS) -> str:
     return CONTEST_2018
 
 
-def read_history(path: Path | str, reading: Reading = AS_IT_IS) -> History:
-    """Read an original history."""
-    form = form_of(path, reading)
-    return _read_table(path, reading) if form == TABLE else history_format(form).read_history(path)
-
-
-def read_released_history(path: Path | str, reading: Reading = AS_IT_IS) -> History:
-    """Read a release or what was published of it; a table has the names of a history, or those of the original."""
-    own = reading_of_release(path, reading)
-    form = form_of(path, own)
-    if form == TABLE:
-        try:
-            return _read_table(path, own)
-        except InputError:
-            refuse_ranges(path, reading)
-            raise
-    refuse_ranges(path, reading)
-    if form == CONTEST_2016:
-        return history_format(form, "read_released_history").read_released_history(path)
-    return history_format(form, "read_release").read_release(path)
-
-
 def refuse_ranges(path: Path | str, reading: Reading) -> None:
     """Refuse a release whose cells may be ranges and sets, where values are needed."""
     if is_generalized_file(path, reading):
         raise InputError.of(WITHOUT_RANGES, file=path)
-
-
-def read_known_history(path: Path | str, reading: Reading = AS_IT_IS) -> History:
-    """Read an attacker's knowledge: T_α of 2017, all of T in any contest, or a table as that of the original."""
-    reading = reading_of_release(path, reading)
-    form = form_of(path, reading)
-    if form == TABLE:
-        return _read_table(path, reading)
-    contest = history_format(form)
-    return contest.read_known_history(path) if form == CONTEST_2017 else contest.read_history(path)
 
 
 def write_history_table(history: History, path: Path | str) -> None:
@@ -208,7 +178,7 @@ def _write_2016(history: History, path: Path | str) -> None:
         # Names that the release made up are too long for this form.
         rows = rows.with_columns(invoice=_numbered(rows["invoice"]))
     contest = history_format(CONTEST_2016, "write_released_history")
-    contest.write_released_history(History(rows, history.name), path)
+    contest.write_released_history(history.with_rows(rows), path)
 
 
 def _numbered(invoices: pl.Series) -> pl.Series:
@@ -224,7 +194,7 @@ def _write_2017(history: History, path: Path | str) -> None:
     if (invoices != NO_INVOICE).any():
         log.info("%s: %s has no invoices; all are written as %s", Path(path).name, CONTEST_2017, NO_INVOICE)
     frame = history.frame.with_columns(invoice=pl.when(is_kept).then(pl.lit(NO_INVOICE)))
-    history_format(CONTEST_2017, "write_release").write_release(History(frame, history.name), path)
+    history_format(CONTEST_2017, "write_release").write_release(history.with_rows(frame), path)
 
 
 def write_known_history(known: History, path: Path | str, form: str = TABLE) -> None:
@@ -274,21 +244,6 @@ def is_generalized_file(path: Path | str, reading: Reading = AS_IT_IS) -> bool:
     item = pl.col("item").str
     has_sets = item.contains(SEVERAL_OR_ESCAPED).any() & item.contains(WELL_FORMED_ITEM).all()
     return bool(rows.select(is_range | has_sets).collect(engine="streaming").item())
-
-
-def _read_table(path: Path | str, reading: Reading) -> History:
-    if format_of(path) in TEXT_SUFFIXES:
-        text = read_text_frame(path, reading)
-        return _history_of(text.frame, Source(str(path), text.line_of), reading)
-    n_above = reading.skip_rows + reading.has_header
-    return _history_of(read_frame(path, reading), Source(str(path), lambda row: row + n_above + 1), reading)
-
-
-def _history_of(frame: pl.DataFrame, source: Source, reading: Reading) -> History:
-    carried, columns = list(reading.carry), reading.columns
-    read = read_columns_of_history(frame, source, columns, date_format=reading.date_format, carried=carried)
-    left_out = left_over(frame.columns, columns, carried)
-    return History(read, source.name).with_more(frame.select(carried) if carried else None, left_out)
 
 
 def reading_of_release(path: Path | str, reading: Reading) -> Reading:

@@ -72,7 +72,7 @@ class _Columns:
 
     def __init__(self, path: Path, limit: int) -> None:
         self.path, self.limit = path, limit
-        self.cells: dict[str, list[Any]] = {}
+        self.cells: dict[str, list[object]] = {}
         self.n_rows = 0
 
     def add(self, row: object, line: int) -> None:
@@ -159,7 +159,7 @@ def _parsed(text: str, path: Path, line: int) -> Any:
         raise InputError.of(FLAT, file=path, line=line, value=text[:SHOWN]) from None
 
 
-def _object(pairs: list[tuple[str, Any]], path: Path, line: int) -> dict[str, object]:
+def _object(pairs: list[tuple[str, object]], path: Path, line: int) -> dict[str, object]:
     made = dict(pairs)
     if len(made) < len(pairs):
         names = [name for name, _ in pairs]

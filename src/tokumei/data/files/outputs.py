@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from tokumei.core.errors import Fault, InputError
 from tokumei.data.files.disk import check_can_write, draft_folder, flush_to_disk, keep_private, remove_folder
@@ -106,7 +105,7 @@ def check_folder(
     check_outputs({name: given / name for name in names if name in there}, inputs=inputs, force=True)
 
 
-def _check_is_no_input(given: Path, target: Path, read: Mapping[Any, str]) -> None:
+def _check_is_no_input(given: Path, target: Path, read: Mapping[object, str]) -> None:
     """Refuse an output that is an input, or a folder that would replace one with an input in it."""
     for identity in _identities(target):
         if identity in read:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tokumei.core.errors import InputError, word_meant
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 
 # As a delimiter: any run of blanks and tabs between two cells, and those around a line, as in tables made for the eye.
 BLANKS = "blanks"
@@ -108,7 +108,7 @@ class Reading:
         if self != AS_IT_IS and not isinstance(data, (str, Path)):
             raise InputError.of("a file, which is read so", value=", ".join(self.as_dict()))
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return what differs from a file that is read as it is, for JSON."""
         found = {each.name: getattr(self, each.name) for each in fields(self)}
         kept = {name: value for name, value in found.items() if value != getattr(AS_IT_IS, name)}

@@ -95,10 +95,10 @@ def _check_size(path: Path, told: Any, cell_limit: int, byte_limit: int) -> None
 class _Column:
     """What a file says of a column: the labels of its codes, and which of them stand for a missing value."""
 
-    def __init__(self, path: Path, name: str, labels: Mapping[Any, str], ranges: Sequence[object]) -> None:
+    def __init__(self, path: Path, name: str, labels: Mapping[object, str], ranges: Sequence[object]) -> None:
         self.path, self.name, self.labels, self.ranges = path, name, labels, ranges
 
-    def read(self, values: list[Any], *, is_text: bool, codes: bool) -> pl.Series:
+    def read(self, values: list[object], *, is_text: bool, codes: bool) -> pl.Series:
         """Return the values of the column, by their labels where all have one."""
         empty = {value for value in set(values) if self._is_empty(value)}
         missing = {value for value in set(values) - empty if self._is_missing(value, is_text=is_text)}
@@ -114,7 +114,7 @@ class _Column:
             self._tell_labels(texts)
         return self._typed(left)
 
-    def _typed(self, values: list[Any]) -> pl.Series:
+    def _typed(self, values: list[object]) -> pl.Series:
         try:
             made = pl.Series(self.name, values, strict=True)
         except (TypeError, pl.exceptions.PolarsError):
@@ -138,12 +138,12 @@ class _Column:
                 return True
         return False
 
-    def _tell_missing(self, counts: Counter[Any]) -> None:
+    def _tell_missing(self, counts: Counter[object]) -> None:
         said = [f"{self._called(value)} in {counted(n, 'row')}" for value, n in counts.most_common(LISTED)]
         more = f" and {len(counts) - LISTED:,} more" if len(counts) > LISTED else ""
         log.info("%s, %s: read as missing, as the file says: %s%s", self.path, self.name, ", ".join(said), more)
 
-    def _tell_labels(self, texts: Mapping[Any, str]) -> None:
+    def _tell_labels(self, texts: Mapping[object, str]) -> None:
         said = ", ".join(self._called(value) for value in sorted(texts, key=str)[:LISTED])
         if said:
             advice = "--null-values if one stands for missing"

@@ -54,9 +54,7 @@ INTEGER = ColumnType(
 )
 NUMBER = ColumnType("a finite number", r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$", _finite)
 ISO_DATE = ColumnType(
-    "a real date YYYY-MM-DD",
-    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
-    lambda cell: cell.str.to_date("%Y-%m-%d", strict=False),
+    "a real date YYYY-MM-DD", r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", lambda cell: cell.str.to_date("%Y-%m-%d", strict=False)
 )
 BOOLEAN = ColumnType("true or false", r"^(true|false)$", lambda cell: cell == "true")
 
@@ -231,11 +229,7 @@ class StrictFile:
         if self.may_be_empty and not first_bytes(check_is_file(path)):
             return TextFrame(pl.DataFrame(schema=dict.fromkeys(names, pl.String)), EMPTY, str(path), has_header=False)
         return read_csv(
-            path,
-            delimiter=",",
-            columns=names,
-            longest_line=self.longest_line,
-            mixes_line_ends=self.mixes_line_ends,
+            path, delimiter=",", columns=names, longest_line=self.longest_line, mixes_line_ends=self.mixes_line_ends
         )
 
     def write(self, frame: pl.DataFrame, path: Path | str, *, line_end: str | None = None) -> None:

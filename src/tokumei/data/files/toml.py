@@ -7,14 +7,15 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.fields import Fields, fit, wanted
 from tokumei.core.registry import Registry, part_options
-from tokumei.core.text import Text
+from tokumei.core.text import JsonView, Text
 from tokumei.data.files.disk import check_is_file
 
+P = TypeVar("P")
 LARGEST_FILE = 1_000_000
 MOST_PARTS = 10
 # A key of dotted parts, bare or in quotes, or the head of a section.
@@ -54,7 +55,7 @@ class Where:
         return InputError.of(expected, file=self.file, line=self.line(section, key, number), column=place, value=value)
 
 
-def read_toml(path: Path) -> tuple[Where, dict[str, Any]]:
+def read_toml(path: Path) -> tuple[Where, dict[str, object]]:
     """Read a TOML file of reasonable size."""
     path = check_is_file(path)
     if path.stat().st_size > LARGEST_FILE:
@@ -66,7 +67,7 @@ def read_toml(path: Path) -> tuple[Where, dict[str, Any]]:
     return parse_toml(text, str(path))
 
 
-def parse_toml(text: str, file: str) -> tuple[Where, dict[str, Any]]:
+def parse_toml(text: str, file: str) -> tuple[Where, dict[str, object]]:
     """Parse the text of a TOML file."""
     for number, written in enumerate(text.splitlines(), start=1):
         # A key of many parts takes the parser time by its square, and nobody needs one.
@@ -88,7 +89,7 @@ class Section(Fields):
 
     where: Where
     name: str
-    found: Mapping[str, Any]
+    found: JsonView
     nth: int | None = None
     asked: set[str] = field(default_factory=set)
 
@@ -104,14 +105,14 @@ class Section(Fields):
 
 def make_part(
     section: Section,
-    registry: Registry[Any],
+    registry: Registry[P],
     name: str,
     options: Mapping[str, object],
     *,
     kind: str | None = None,
     key: str = "name",
     inside: str | None = "options",
-) -> Any:
+) -> P:
     """Make the part of a name with its options, as written in the file.
 
     kind: what it is called in the file; as in the registry if not given.

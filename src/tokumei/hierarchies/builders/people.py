@@ -100,11 +100,7 @@ LABELS: dict[int, Callable[[int], str]] = {9: _of_nine, 5: _of_five, 3: _of_thre
 # the men and of the west, right.
 REGIONS: tuple[tuple[str, str, str], ...] = (
     ("北海道", "Hokkaido", "北海道 Hokkaido"),
-    (
-        "東北",
-        "Tohoku",
-        "青森県 Aomori 岩手県 Iwate 宮城県 Miyagi 秋田県 Akita 山形県 Yamagata 福島県 Fukushima",
-    ),
+    ("東北", "Tohoku", "青森県 Aomori 岩手県 Iwate 宮城県 Miyagi 秋田県 Akita 山形県 Yamagata 福島県 Fukushima"),
     (
         "関東",
         "Kanto",

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,7 @@ import polars as pl
 from scipy.special import hyp2f1
 
 from tokumei.core.errors import InputError
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.data.table import Role, Unit
 
 Floats = npt.NDArray[np.float64]
@@ -84,7 +83,7 @@ class SampleRisk:
             return self.units.height
         return len(self.risks)
 
-    def as_dict(self, threshold: float = 0.2) -> dict[str, Any]:
+    def as_dict(self, threshold: float = 0.2) -> Json:
         """Return the risks as JSON shows them; rows are counted from 1."""
         riskiest = np.argsort(-self.risks, kind="stable")[:MOST_LISTED].tolist()
         found: dict[str, object] = {

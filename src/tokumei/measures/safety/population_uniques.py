@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +22,7 @@ from scipy.optimize import least_squares
 from scipy.special import digamma, gammaln, polygamma
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Json
 
 Floats = npt.NDArray[np.float64]
 # Above this share of the population Pitman's model is not asked.
@@ -63,7 +63,7 @@ class PopulationUniques:
         fraction = min(1.0, self.n_sampled / self.population)
         return min(1.0, self.alone * fraction / self.n_alone_in_sample)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the estimates as JSON shows them: people, and their share of the population."""
         return {
             "population": self.population,

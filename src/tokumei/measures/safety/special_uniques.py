@@ -11,7 +11,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,7 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 
 Codes = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -138,7 +137,7 @@ class SpecialUniques:
         """Rows that fewer than all columns single out."""
         return int(((self.smallest > 0) & (self.smallest < len(self.columns))).sum())
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the scores as JSON shows them; rows are counted from 1, values by what they contribute.
 
         Without a class of two there is nothing to estimate DIS by: by its definition every match would be right.

@@ -14,6 +14,7 @@ import polars as pl
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.score import most_within
 from tokumei.core.seeds import generator
+from tokumei.core.text import Json
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
 from tokumei.engines.item_sets import Floats, Ints
@@ -186,7 +187,7 @@ class Groups:
         return np.split(order, np.flatnonzero(np.diff(self.labels[order])) + 1) if len(order) else []
 
     @property
-    def promise(self) -> dict[str, Any]:
+    def promise(self) -> Json:
         """The bound, what it is made of, and how far a draw may lie from it."""
         n, n_open, n_groups = len(self.labels), int((self.labels == OPEN).sum()), len(self.members)
         return {
@@ -198,7 +199,7 @@ class Groups:
         }
 
     @property
-    def promise_of_rows(self) -> dict[str, Any]:
+    def promise_of_rows(self) -> Json:
         """The bound on purchases given to their buyers, where rows and days are dealt out, and what it is made of."""
         return {
             "attribution_bound": (self.open_rows + sum(self.blocks)) / max(1, self.rows_left),

@@ -8,7 +8,6 @@ articles.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -19,6 +18,7 @@ import polars as pl
 from tokumei.core.errors import InputError, PromiseBroken
 from tokumei.core.registry import part_name
 from tokumei.core.seeds import generator, key_of
+from tokumei.core.text import JsonView
 from tokumei.data.history import History, free_prefix
 from tokumei.data.release import Recipe, Release
 from tokumei.engines.changing import LocalChanges, Rows
@@ -110,7 +110,7 @@ class Changed:
     history: History
     rows: pl.Series
     # What the step decided on its way, to be told with the release.
-    found: Mapping[str, Any] = field(default_factory=dict)
+    found: JsonView = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.rows) != self.history.n_rows:

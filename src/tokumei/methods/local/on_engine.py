@@ -19,6 +19,7 @@ from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.score import Score
+from tokumei.core.text import Json
 from tokumei.data.files.disk import atomic_path
 from tokumei.data.files.formats import scan_frame
 from tokumei.data.files.reading import Reading
@@ -158,7 +159,7 @@ def write_regrouped(
         raise CannotAnonymize("Every row would have to be left out: nothing is released.")
     classes = ClassRecoding(counts.values()[kept], pl.DataFrame(found.labels(kept)))
     with step("writing"), atomic_path(out) as draft:
-        plan: dict[str, Any] = {"columns": columns, "classes": classes, "is_shuffled": is_shuffled}
+        plan: Json = {"columns": columns, "classes": classes, "is_shuffled": is_shuffled}
         plan["counts"] = counts if along is None else along
         write_recoded(source, [], draft, **plan, **reading)
         written = _counted_again(draft, source, quasi_identifiers, goal, counts.n_rows, found.n_suppressed)

@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,7 @@ import polars as pl
 from tokumei.core.errors import InputError, NotAllowed
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.data.files.disk import check_is_file
 from tokumei.methods.local.task import Floats, Ints
 from tokumei.methods.perturbing.marginals import MISSING, ROWS, LabeledClasses
@@ -47,7 +47,7 @@ class LedgerEntry:
         sealed = json.dumps([self.epsilon, self.budget, self.nonce, list(self.before)])
         return hashlib.sha256(sealed.encode()).hexdigest()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """Return the entry for JSON."""
         return {
             "epsilon": self.epsilon,
@@ -121,7 +121,7 @@ def _chain(path: str) -> list[LedgerEntry]:
     return chain
 
 
-def _entry(fields: dict[str, Any]) -> LedgerEntry:
+def _entry(fields: Json) -> LedgerEntry:
     budget = fields["budget"]
     made = LedgerEntry(
         float(fields["epsilon"]),
@@ -235,7 +235,7 @@ class DpCounts:
         if each < LEAST_EPSILON:
             expected = f"at least {LEAST_EPSILON:g} for each of {len(tables):,} tables"
             raise InputError.of(expected, option="epsilon", value=self.epsilon)
-        account: dict[str, Any] = {}
+        account: Json = {}
         if isinstance(self.budget, str):
             account = spend(self.budget, Spending.pure(self.epsilon, "dp-counts"), original.frame).facts()
         parts = [self._table(classes, columns, levels, indices, each, random) for indices in tables]

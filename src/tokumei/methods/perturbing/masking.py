@@ -12,7 +12,7 @@ import polars as pl
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.registry import part_name
 from tokumei.core.seeds import DRAWN_BY, generator, key_of, order_of_rows, words_of_rows
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.methods.perturbing.perturbation import (
     USUAL_K,
     Floats,
@@ -88,7 +88,7 @@ class Swap:
         rows = order_of_rows(seed, part_name(self), original.n_rows)
         return Perturbed(original.frame.with_columns(swapped)[rows], pl.Series("row", rows), facts=facts)
 
-    def swapped(self, original: Original, seed: int) -> tuple[list[pl.Series], dict[str, Any]]:
+    def swapped(self, original: Original, seed: int) -> tuple[list[pl.Series], Json]:
         """Return the columns whose cells changed places, and what the recipe says."""
         if not 0 < self.p <= 100:
             raise InputError.of("a percentage above 0 and at most 100", option="p", value=self.p)

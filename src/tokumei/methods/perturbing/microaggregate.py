@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import polars as pl
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.core.score import Score
-from tokumei.core.text import Text, counted
+from tokumei.core.text import Json, Text, counted
 from tokumei.engines.count import count_classes
 from tokumei.engines.writing import SIZE
 from tokumei.methods.perturbing.perturbation import (
@@ -278,7 +278,7 @@ class Microaggregate(RowByRow):
                 raise InputError.of("a released column that is not averaged", option="within", value=name)
         return k, columns
 
-    def averaged(self, within: Sequence[pl.Series], numbers: Floats, k: int) -> tuple[Floats, dict[str, Any]]:
+    def averaged(self, within: Sequence[pl.Series], numbers: Floats, k: int) -> tuple[Floats, Json]:
         """Return for each row of numbers the center of its group, and facts on the groups.
 
         Of equal rows it is the order in which they come that says who is in which group.

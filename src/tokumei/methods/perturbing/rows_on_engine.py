@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
@@ -17,6 +17,7 @@ from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.seeds import fresh_seed, places_of_rows
+from tokumei.core.text import Json
 from tokumei.data.files.disk import atomic_path
 from tokumei.data.files.formats import is_glob, scan_frame, write_file_or_folder
 from tokumei.data.files.reading import Reading
@@ -97,7 +98,7 @@ def write_changed(
     method, name = goal.method, part_name(goal.method)
     if not isinstance(method, RowByRow):
         raise TypeError(f"{name} does not change rows as they go by")
-    where: dict[str, Any] = {"engine": engine, "reading": reading}
+    where: Json = {"engine": engine, "reading": reading}
     columns = released_columns(column_names(source, **where), quasi_identifiers, goal, keep)
     check_asked(columns, goal.suppression, goal.weights, goal.numeric)
     check_is_used(goal, quasi_identifiers)

@@ -15,15 +15,13 @@ import math
 import os
 import secrets
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from tokumei.core.errors import InputError, NotAllowed
-from tokumei.core.text import Text
+from tokumei.core.text import Json, JsonView, Text
 from tokumei.data.files.disk import check_is_file, write_text
 from tokumei.methods.synthetic.private_noise import epsilon_of, rho_of
 
@@ -108,7 +106,7 @@ class Account:
             raise NotAllowed(Text(form, **numbers))
         return made
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Json:
         """Return what is spent and left, for the recipe and the result page."""
         return {
             "budget_epsilon": self.epsilon,
@@ -153,7 +151,7 @@ class Account:
         return made
 
 
-def _number(found: Mapping[str, Any], key: str, above: float, below: float) -> float:
+def _number(found: JsonView, key: str, above: float, below: float) -> float:
     value = found[key]
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not above < value < below:
         raise ValueError(f"{key} = {value}")
@@ -162,7 +160,7 @@ def _number(found: Mapping[str, Any], key: str, above: float, below: float) -> f
     return float(value)
 
 
-def _spending(found: Mapping[str, Any]) -> Spending:
+def _spending(found: JsonView) -> Spending:
     epsilon = None if "epsilon" not in found else _number(found, "epsilon", 0, math.inf)
     texts = {name: str(found[name]) for name in ("method", "date", "data")}
     return Spending(_number(found, "rho", 0, math.inf), epsilon, **texts)

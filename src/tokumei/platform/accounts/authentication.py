@@ -12,7 +12,6 @@ import hashlib
 import secrets
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
-from typing import Any
 
 import qrcode
 from django.contrib.auth.backends import BaseBackend
@@ -87,7 +86,7 @@ class NameOrEmail(BaseBackend):
         request: HttpRequest | None,  # noqa: ARG002
         username: str | None = None,
         password: str | None = None,
-        **_: Any,
+        **_: object,
     ) -> User | None:
         """Return the user if the password is right and the account is open."""
         if username is None or password is None:
@@ -105,7 +104,7 @@ class NameOrEmail(BaseBackend):
         return made(User, found[0]) if found else None
 
 
-def name_of_attempt(request: HttpRequest | None, credentials: dict[str, Any] | None = None) -> str:
+def name_of_attempt(request: HttpRequest | None, credentials: dict[str, object] | None = None) -> str:
     """Name the account that an attempt to log in aims at, so that its name and its address share one count."""
     given = str((credentials or {}).get("username") or "")
     user = User.objects.find_by_login(given)
@@ -213,6 +212,10 @@ def _new_codes(user: User) -> list[str]:
 
 
 def _digest_of_code(code: str) -> str:
-    # No salt: with fifty random bits no table of digests can be made beforehand.
-    plain = "".join(character for character in code.lower() if character.isalnum())
-    return hashlib.sha256(plain.encode()).hexdigest()
+    return token_digest("".join(character for character in code.lower() if character.isalnum()))
+
+
+def token_digest(token: str) -> str:
+    """Return by what a drawn text is known again, which is not kept itself."""
+    # No salt: with fifty random bits or more no table of digests can be made beforehand.
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

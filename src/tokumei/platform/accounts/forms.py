@@ -182,7 +182,7 @@ class AskForResetForm(forms.Form):
 class LongSelect(forms.Select):
     """A choice among hundreds, written at once: Django fills in two templates for each of them."""
 
-    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:  # noqa: ARG002
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: object = None) -> SafeString:  # noqa: ARG002
         """Write what Django's own templates would."""
         widget = self.get_context(name, value, attrs)["widget"]
         options = format_html_join(

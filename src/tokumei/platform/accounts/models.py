@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
 from django.db import models
@@ -17,7 +17,7 @@ from tokumei.platform.typed_text import DISPLAY_NAME_LENGTH, check_short_name
 class Users(BaseUserManager["User"]):
     """Makes users and finds them."""
 
-    def create_user(self, username: str, email: str, password: str | None = None, **facts: Any) -> User:
+    def create_user(self, username: str, email: str, password: str | None = None, **facts: object) -> User:
         """Make a user; forms have checked the names. The address counts as theirs unless told otherwise."""
         facts.setdefault("display_name", username)
         facts.setdefault("verified_at", timezone.now())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from tokumei.core.text import JsonView
 
 
-def send(asked: Mapping[str, Any]) -> dict[str, object]:
+def send(asked: JsonView) -> dict[str, object]:
     """Send a letter."""
     from django.conf import settings
 

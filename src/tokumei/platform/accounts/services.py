@@ -15,7 +15,6 @@ import logging
 import secrets
 from collections.abc import Callable, Mapping
 from datetime import timedelta
-from typing import Any
 
 from axes.models import AccessAttempt, AccessFailureLog, AccessLog
 from django.conf import settings
@@ -35,6 +34,7 @@ from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed
+from tokumei.core.text import Json, JsonView
 from tokumei.platform.access import client_address, network_of
 from tokumei.platform.accounts import authentication
 from tokumei.platform.accounts.authentication import allow, refuse_if_spent
@@ -68,7 +68,7 @@ def post_test(user: User, origin: str) -> None:
     begin(LETTER, secrets.token_hex(16), what="test", user=user.pk, origin=origin, language=translation.get_language())
 
 
-def _ask(job: Job) -> dict[str, Any]:
+def _ask(job: Job) -> Json:
     user = User.objects.get(pk=job.payload["user"])
     with translation.override(user.language or job.payload["language"]):
         subject, body = WRITERS[job.payload["what"]](user, job.payload)
@@ -82,35 +82,31 @@ def _ask(job: Job) -> dict[str, Any]:
     }
 
 
-def _reset(user: User, payload: Mapping[str, Any]) -> tuple[str, str]:
+def _reset(user: User, payload: JsonView) -> tuple[str, str]:
     names = {"user": urlsafe_base64_encode(force_bytes(user.pk)), "token": default_token_generator.make_token(user)}
     words = {"user": user, "link": payload["origin"] + reverse("accounts:reset", kwargs=names)}
     return _("A new password for Tokumei"), render_to_string("accounts/reset_mail.txt", words)
 
 
-def _verification(user: User, payload: Mapping[str, Any]) -> tuple[str, str]:
+def _verification(user: User, payload: JsonView) -> tuple[str, str]:
     token = signing.dumps([user.pk, user.email], salt=VERIFYING)
     words = {"user": user, "link": payload["origin"] + reverse("accounts:verify", kwargs={"token": token})}
     return _("Your address at Tokumei"), render_to_string("accounts/verify_mail.txt", words)
 
 
-def _test(user: User, payload: Mapping[str, Any]) -> tuple[str, str]:
+def _test(user: User, payload: JsonView) -> tuple[str, str]:
     words = {"user": user, "link": payload["origin"] + reverse("pages:server")}
     return _("A test letter from Tokumei"), render_to_string("accounts/test_mail.txt", words)
 
 
 # Who writes which letter, from what the job remembers: the subject and the body. Other apps add theirs.
-Writer = Callable[[User, Mapping[str, Any]], tuple[str, str]]
+Writer = Callable[[User, Mapping[str, object]], tuple[str, str]]
 WRITERS: dict[str, Writer] = {"reset": _reset, "verify": _verification, "test": _test}
 
 
 def _mail_settings() -> dict[str, object]:
     names = [name for name in dir(settings) if name.startswith("EMAIL_")]
     return {name: getattr(settings, name) for name in names} | {"DEFAULT_CHARSET": "utf-8", "USE_TZ": True}
-
-
-def _sent(job: Job, _result: dict[str, Any]) -> None:
-    """Leave it at the letter."""
 
 
 def _refused(job: Job, _answer: ChildAnswer) -> None:
@@ -122,13 +118,7 @@ def _failed(job: Job, failure: str) -> None:
 
 
 LETTER_WORK = Work(
-    "tokumei.platform.accounts.post:send",
-    MAIL,
-    ask=_ask,
-    write_result=_sent,
-    write_faults=_refused,
-    write_failure=_failed,
-    seconds=60,
+    "tokumei.platform.accounts.post:send", MAIL, ask=_ask, write_faults=_refused, write_failure=_failed, seconds=60
 )
 
 

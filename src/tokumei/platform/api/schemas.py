@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from ninja import Schema
 from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, StringConstraints
 
+from tokumei.core.text import Json
 from tokumei.platform.api.models import NAME_LENGTH
 from tokumei.platform.typed_text import UNSEEN
 
@@ -283,9 +284,9 @@ class SubmissionOut(Schema):
     says: str
     is_final: bool
     reason: str
-    files: dict[str, Any]
-    progress: dict[str, Any]
-    score: dict[str, Any] | None
+    files: Json
+    progress: Json
+    score: Json | None
     is_score_hidden: bool
     faults: list[FaultOut]
     n_faults: int

@@ -10,6 +10,7 @@ from django.utils.translation import get_language
 
 from tokumei.contest.edition import ContestTerms, FileRole
 from tokumei.core.errors import Fault
+from tokumei.core.text import Json
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api import schemas
 from tokumei.platform.contests.models import Contest, Participation, Submission
@@ -147,7 +148,7 @@ def finite(value: object) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _line(contest: Contest, viewer: User, own: Participation | None) -> dict[str, Any]:
+def _line(contest: Contest, viewer: User, own: Participation | None) -> Json:
     return {
         "slug": contest.slug,
         "title": contest.title,

@@ -88,7 +88,7 @@ class Api(NinjaAPI):
         """Return the operation's name as its id."""
         return str(operation.view_func.__name__)
 
-    def get_openapi_schema(self, **_given: Any) -> OpenAPISchema:
+    def get_openapi_schema(self, **_given: object) -> OpenAPISchema:
         """Describe the API; that takes a second, so that it is done once."""
         return self._description
 
@@ -143,7 +143,7 @@ def _guarded(pattern: URLPattern) -> URLPattern:
     call: View = pattern.callback
 
     @wraps(call)
-    def view(request: HttpRequest, **captured: Any) -> HttpResponseBase:
+    def view(request: HttpRequest, **captured: object) -> HttpResponseBase:
         if request.method not in methods:
             return method_not_allowed(request, sorted(methods))
         return call(request, **captured)

@@ -6,7 +6,6 @@ not looked at, so that no other site's page can make a browser call the API.
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from datetime import timedelta
 
@@ -20,6 +19,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.errors import NotAllowed, NotFound, TokumeiError
 from tokumei.platform.accounts import authentication
+from tokumei.platform.accounts.authentication import token_digest
 from tokumei.platform.accounts.models import User
 from tokumei.platform.accounts.services import note_failure, refuse_after_many_failures
 from tokumei.platform.api.models import Token
@@ -50,7 +50,7 @@ def make_token(user: User, *, name: str, scope: str, days: int | None) -> tuple[
         made = Token.objects.create(
             user=user,
             name=name,
-            digest=_digest(text),
+            digest=token_digest(text),
             scope=scope,
             expires=expires,
             password_mark=user.get_session_auth_hash(),
@@ -65,7 +65,7 @@ def forget_tokens(user: User) -> None:
 
 def token_of(text: str) -> Token | None:
     """Find a token that works, and note the day; revoked, expired, void and made-up ones are all the same."""
-    token = Token.objects.filter(digest=_digest(text), user__is_active=True).select_related("user").first()
+    token = Token.objects.filter(digest=token_digest(text), user__is_active=True).select_related("user").first()
     if token is None or token.is_over(timezone.now()) or token.password_mark != token.user.get_session_auth_hash():
         return None
     today = timezone.localdate()
@@ -107,8 +107,3 @@ def log_in(request: HttpRequest, *, username: str, password: str, code: str) -> 
 def _is_good(user: User) -> Q:
     is_in_time = Q(expires=None) | Q(expires__gt=timezone.now())
     return is_in_time & Q(password_mark=user.get_session_auth_hash())
-
-
-def _digest(text: str) -> str:
-    # No salt: nobody can make a table of digests of 256 random bits.
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from tokumei.platform.access import UserRequest, access
+from tokumei.core.text import Json
+from tokumei.platform.access import UserRequest, access, redirect_saying
 from tokumei.platform.accounts.forms import DisplayNameField, OwnPasswordForm
 from tokumei.platform.accounts.models import User
 from tokumei.platform.api import services
@@ -43,7 +41,7 @@ class TokenForm(OwnPasswordForm):
     )
     field_order = ("name", "scope", "days", "current_password")
 
-    def __init__(self, *given: Any, user: User, **options: Any) -> None:
+    def __init__(self, *given: object, user: User, **options: object) -> None:
         super().__init__(*given, user=user, **options)
         # What one cannot do oneself is no use to a program.
         field = self.fields["scope"]
@@ -72,14 +70,13 @@ def tokens(request: UserRequest) -> HttpResponse:
 def revoke(request: UserRequest, token: int) -> HttpResponse:
     """Make a token void."""
     services.revoke(request.user, token)
-    messages.success(request, _("The token is revoked."))
-    return redirect("tokens:mine")
+    return redirect_saying(request, _("The token is revoked."), "tokens:mine")
 
 
 @access("anyone")
 def guide(request: HttpRequest) -> HttpResponse:
     """List the operations of the API, as their description has them."""
-    schema: dict[str, Any] = api.get_openapi_schema()
+    schema: Json = api.get_openapi_schema()
     groups: dict[str, list[dict[str, object]]] = {}
     for address, methods in schema["paths"].items():
         for method in METHODS:
@@ -89,7 +86,7 @@ def guide(request: HttpRequest) -> HttpResponse:
     return render(request, "api/guide.html", {"groups": groups})
 
 
-def _line(address: str, method: str, operation: dict[str, Any]) -> dict[str, Any]:
+def _line(address: str, method: str, operation: Json) -> Json:
     body = operation.get("requestBody", {}).get("content", {})
     return {
         "method": method.upper(),

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound
-from tokumei.platform.access import UserRequest, access
+from tokumei.platform.access import UserRequest, access, redirect_saying
 from tokumei.platform.accounts.models import User
 from tokumei.platform.accounts.services import find_user
 from tokumei.platform.contests import forms as asked
@@ -29,11 +29,7 @@ from tokumei.platform.contests.words import in_words
 from tokumei.platform.messages import describe_error
 
 ON_A_PAGE = 50
-MOVES = {
-    Phase.UPCOMING: "open",
-    Phase.ANONYMIZE: "attack",
-    Phase.ATTACK: "close",
-}
+MOVES = {Phase.UPCOMING: "open", Phase.ANONYMIZE: "attack", Phase.ATTACK: "close"}
 
 
 def organize_page(request: UserRequest, contest: Contest, **forms_given: forms.Form) -> HttpResponse:
@@ -83,8 +79,7 @@ def phase(request: UserRequest, contest: Contest) -> HttpResponse:
     if request.POST.get("move") != MOVES.get(contest.phase_at(), "") or not request.POST.get("move"):
         raise NotAllowed(_("The contest is in another phase by now. Look at the page again."))
     contests.begin_next_phase(contest, request.user)
-    messages.success(request, _("The next phase begins."))
-    return redirect("contests:organize", contest=contest.slug)
+    return redirect_saying(request, _("The next phase begins."), "contests:organize", contest=contest.slug)
 
 
 @access("organizer", of=find, methods="POST")
@@ -103,8 +98,7 @@ def texts(request: UserRequest, contest: Contest) -> HttpResponse:
     if not form.is_valid():
         return organize_page(request, contest, texts_form=form)
     steering.change_texts(contest, request.user, **form.cleaned_data)
-    messages.success(request, _("The texts are changed."))
-    return redirect("contests:organize", contest=contest.slug)
+    return redirect_saying(request, _("The texts are changed."), "contests:organize", contest=contest.slug)
 
 
 @access("organizer", of=find, methods="POST")
@@ -117,8 +111,7 @@ def limits(request: UserRequest, contest: Contest) -> HttpResponse:
         except InputError as error:
             form.add_error("guesses_on_one", describe_error(error))
         else:
-            messages.success(request, _("The limits are changed."))
-            return redirect("contests:organize", contest=contest.slug)
+            return redirect_saying(request, _("The limits are changed."), "contests:organize", contest=contest.slug)
     return organize_page(request, contest, limits_form=form)
 
 
@@ -133,8 +126,7 @@ def organizers(request: UserRequest, contest: Contest) -> HttpResponse:
         except NotAllowed as error:
             form.add_error("username", str(error))
         else:
-            messages.success(request, _("Saved."))
-            return redirect("contests:organize", contest=contest.slug)
+            return redirect_saying(request, _("Saved."), "contests:organize", contest=contest.slug)
     return organize_page(request, contest, organizer_form=form)
 
 
@@ -161,8 +153,7 @@ def message(request: UserRequest, contest: Contest) -> HttpResponse:
         return teams_page(request, contest, message_form=form)
     chosen = [form.named[slug] for slug in form.cleaned_data["teams"]]
     steering.write_to_teams(contest, request.user, chosen, form.cleaned_data["text"])
-    messages.success(request, _("The message is in their inboxes."))
-    return redirect("contests:teams", contest=contest.slug)
+    return redirect_saying(request, _("The message is in their inboxes."), "contests:teams", contest=contest.slug)
 
 
 @access("organizer", of=find, methods="POST")
@@ -173,16 +164,14 @@ def disqualify(request: UserRequest, contest: Contest, participation: int) -> Ht
     if not form.is_valid():
         return teams_page(request, contest, disqualify_form=form)
     steering.disqualify(found, request.user, form.cleaned_data["reason"])
-    messages.success(request, _("The team is disqualified."))
-    return redirect("contests:teams", contest=contest.slug)
+    return redirect_saying(request, _("The team is disqualified."), "contests:teams", contest=contest.slug)
 
 
 @access("organizer", of=find, methods="POST")
 def readmit(request: UserRequest, contest: Contest, participation: int) -> HttpResponse:
     """Readmit a team."""
     steering.readmit(_participation(contest, participation), request.user)
-    messages.success(request, _("The team's results count again."))
-    return redirect("contests:teams", contest=contest.slug)
+    return redirect_saying(request, _("The team's results count again."), "contests:teams", contest=contest.slug)
 
 
 def _participation(contest: Contest, number: int) -> Participation:
@@ -218,8 +207,7 @@ def rejudge(request: UserRequest, contest: Contest) -> HttpResponse:
         raise Http404
     n = steering.rejudge(contest, request.user, found.filter(state__in=FINAL_STATES))
     said_so = ngettext("%(n)d submission is evaluated again.", "%(n)d submissions are evaluated again.", n) % {"n": n}
-    messages.success(request, said_so)
-    return redirect("contests:all_submissions", contest=contest.slug)
+    return redirect_saying(request, said_so, "contests:all_submissions", contest=contest.slug)
 
 
 def _chosen(contest: Contest, given: Any) -> tuple[QuerySet[Submission], dict[str, str]]:
@@ -270,8 +258,7 @@ def schedule(request: UserRequest, contest: Contest) -> HttpResponse:
         except NotAllowed as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, _("The schedule is changed."))
-            return redirect("contests:organize", contest=contest.slug)
+            return redirect_saying(request, _("The schedule is changed."), "contests:organize", contest=contest.slug)
     return organize_page(request, contest, schedule_form=form)
 
 
@@ -290,8 +277,7 @@ def board(request: UserRequest, contest: Contest) -> HttpResponse:
     form = BoardForm(request.POST)
     if form.is_valid():
         contests.change_board(contest, **form.cleaned_data, by=request.user)
-        messages.success(request, _("The scoreboard is changed."))
-        return redirect("contests:organize", contest=contest.slug)
+        return redirect_saying(request, _("The scoreboard is changed."), "contests:organize", contest=contest.slug)
     return organize_page(request, contest, board_form=form)
 
 
@@ -321,8 +307,7 @@ def invite(request: UserRequest, contest: Contest) -> HttpResponse:
 def revoke(request: UserRequest, contest: Contest, invitation: int) -> HttpResponse:
     """Make a link void."""
     joining.revoke_invitation(contest, invitation, request.user)
-    messages.success(request, _("The invitation is revoked."))
-    return redirect("contests:teams", contest=contest.slug)
+    return redirect_saying(request, _("The invitation is revoked."), "contests:teams", contest=contest.slug)
 
 
 @access("organizer", of=find, methods="POST")
@@ -332,21 +317,18 @@ def withdraw(request: UserRequest, contest: Contest, participation: int) -> Http
     if found is None:
         raise NotFound(_("There is no such team."))
     joining.withdraw(found, request.user)
-    messages.success(request, _("The team takes part no more."))
-    return redirect("contests:teams", contest=contest.slug)
+    return redirect_saying(request, _("The team takes part no more."), "contests:teams", contest=contest.slug)
 
 
 @access("organizer", of=find, methods="POST")
 def retry(request: UserRequest, contest: Contest) -> HttpResponse:
     """Try again what failed between two phases."""
     contests.retry_work(contest, request.user)
-    messages.success(request, _("It is tried again."))
-    return redirect("contests:organize", contest=contest.slug)
+    return redirect_saying(request, _("It is tried again."), "contests:organize", contest=contest.slug)
 
 
 @access("organizer", of=find, methods="POST")
 def delete(request: UserRequest, contest: Contest) -> HttpResponse:
     """Remove a contest without submissions."""
     contests.delete_contest(contest)
-    messages.success(request, _("The contest is removed."))
-    return redirect("contests:list")
+    return redirect_saying(request, _("The contest is removed."), "contests:list")

@@ -6,10 +6,9 @@ Nothing is made on the server: a contest is tried in a folder that is gone when 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -21,7 +20,7 @@ from tokumei.contest.folder import Contest
 from tokumei.contest.replay import played_guess, played_release
 from tokumei.contest.setting import parse_setting
 from tokumei.core.errors import Fault, FaultGroup, InputError
-from tokumei.core.text import Text, counted
+from tokumei.core.text import Json, JsonView, Text, counted
 from tokumei.data.files.disk import read_bytes
 from tokumei.data.files.formats import EXCEL, TEXT_SUFFIXES, format_of, read_frame
 from tokumei.data.files.reading import Reading
@@ -30,14 +29,14 @@ from tokumei.platform.jobs.child import faults_of, refusing
 from tokumei.platform.workbench.column_pictures import find_history_columns, first_rows
 from tokumei.tasks.inspect_table import inspect_columns
 
-Asked = Mapping[str, Any]
+Asked = JsonView
 MOST_COLUMNS = 500
 N_FIRST = 5
 LONGEST_LINE = 120
 SAMPLE_TEAM, SAMPLE_ATTACKER = "sample", "attacker"
 
 
-def look(asked: Asked) -> dict[str, Any]:
+def look(asked: Asked) -> Json:
     """Look at the data: how the file is to be read, its columns, first rows and size, and all that is wrong with it."""
     path, reading = Path(asked["source"]), Reading.of(asked["reading"])
     found: dict[str, object] = {"encoding": "", "sheet": "", "sheets": []}
@@ -66,7 +65,7 @@ def _naming(error: InputError, name: str) -> InputError:
     return InputError(named(error.faults), error.n_faults, groups)
 
 
-def _recognized(path: Path, reading: Reading, found: dict[str, Any]) -> Reading:
+def _recognized(path: Path, reading: Reading, found: Json) -> Reading:
     """Detect and note the encoding of a text and the sheet of a workbook where nobody named them."""
     kind = format_of(path)
     if kind in TEXT_SUFFIXES:
@@ -120,7 +119,7 @@ def try_out(asked: Asked) -> dict[str, object]:
         return {"files": _files(contest)} | _played(contest)
 
 
-def _files(contest: Contest) -> list[dict[str, Any]]:
+def _files(contest: Contest) -> list[Json]:
     """Summarize the data that teams will get."""
     listed = []
     for path in files_in(contest.path("public", "data"), contest.terms.data_files).values():

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
@@ -22,6 +21,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.contest.edition import AttackRule
 from tokumei.contest.season import safety_lost
+from tokumei.core.text import Json
 from tokumei.data.files.disk import write_text
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.drawing import Drawer
@@ -31,7 +31,7 @@ from tokumei.platform.contests.services.rulebook import terms_of
 from tokumei.platform.contests.services.visibility import seen_by
 from tokumei.platform.contests.words import said_by
 
-Rows = list[dict[str, Any]]
+Rows = list[Json]
 
 # A figure is described in words up to so many of its rows.
 MOST_DESCRIBED = 8
@@ -105,16 +105,16 @@ def _clock(point: teamwork.HistoryPoint) -> str:
     return timezone.localtime(point.at).replace(tzinfo=None, microsecond=0).isoformat()
 
 
-def _tell_standings(row: dict[str, Any]) -> str:
+def _tell_standings(row: dict[str, object]) -> str:
     words = _("%(team)s: use lost %(utility).3f, safety lost %(safety).3f")
     return words % row
 
 
-def _tell_attack(row: dict[str, Any]) -> str:
+def _tell_attack(row: dict[str, object]) -> str:
     return _("%(attacker)s found %(success).3f of %(target)s") % row
 
 
-def _tell_history(row: dict[str, Any]) -> str:
+def _tell_history(row: dict[str, object]) -> str:
     return _("%(team)s: %(best).3f since %(at)s") % row if row["best"] is not None else _("%(team)s: not ranked") % row
 
 
@@ -125,7 +125,7 @@ class ScoreFigure:
     title: str | Promise
     says: str | Promise
     rows: Callable[[ScoreFacts], Rows]
-    tell: Callable[[dict[str, Any]], str]
+    tell: Callable[[Json], str]
     drawn_by: str
     titles: Mapping[str, str | Promise]
 

@@ -19,7 +19,6 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import date, datetime, time
 from pathlib import Path
-from typing import Any
 
 from tokumei.contest import phases
 from tokumei.contest.checks import plain_source
@@ -31,6 +30,7 @@ from tokumei.contest.season import ANONYMIZE, ATTACK, CLOSED, PlayedGuess
 from tokumei.contest.setting import SETTING, parse_setting
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
+from tokumei.core.text import Json, JsonView
 from tokumei.data.files.disk import atomic_path, is_gzip, read_bytes, write_text
 from tokumei.data.files.reading import Reading
 from tokumei.data.files.text_bytes import UTF_8, find_encoding
@@ -64,7 +64,7 @@ def notes_of(folder: Path) -> list[dict[str, str]]:
     return found
 
 
-def _convert(path: Path, write: Callable[[Any], str]) -> dict[str, str] | None:
+def _convert(path: Path, write: Callable[[object], str]) -> dict[str, str] | None:
     with path.open("rb") as handle:
         is_workbook = handle.read(len(ZIP_MAGIC)) == ZIP_MAGIC
     if is_workbook:
@@ -86,7 +86,7 @@ def _write(path: Path, data: bytes) -> None:
         draft.write_bytes(packed)
 
 
-def _sheet_as_csv(path: Path, write: Callable[[Any], str]) -> tuple[str, str]:
+def _sheet_as_csv(path: Path, write: Callable[[object], str]) -> tuple[str, str]:
     """Return the name of a workbook's only sheet, and its cells as lines."""
     import fastexcel
 
@@ -125,12 +125,12 @@ def _cell(value: object) -> str:
     return f'"{text.replace(chr(34), chr(34) * 2)}"' if any(mark in text for mark in ',"\r\n') else text
 
 
-Asked = Mapping[str, Any]
+Asked = JsonView
 # The first time that a zip can hold: real times would tell which file was made first.
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
 
-def score(asked: Asked) -> dict[str, Any]:
+def score(asked: Asked) -> Json:
     """Check and score a release; the score is bound to its files."""
     contest = open_contest(asked["folder"])
     season = contest.season()
@@ -143,7 +143,7 @@ def score(asked: Asked) -> dict[str, Any]:
     return asdict(contest.seal(found.as_dict(), release))
 
 
-def check(asked: Asked) -> dict[str, Any]:
+def check(asked: Asked) -> Json:
     """Check files as if they were handed in, by what everybody knows alone: no knowledge and no truth is opened."""
     contest = open_contest(asked["folder"])
     season = contest.season()
@@ -159,7 +159,7 @@ def check(asked: Asked) -> dict[str, Any]:
     return {}
 
 
-def judge(asked: Asked) -> dict[str, Any]:
+def judge(asked: Asked) -> Json:
     """Check a guess and hold it against the truth; the score is bound to its files."""
     contest = open_contest(asked["folder"])
     season = contest.season()
@@ -174,7 +174,7 @@ def judge(asked: Asked) -> dict[str, Any]:
     return asdict(contest.seal(found.as_dict(), guess, target))
 
 
-def prepare(asked: Asked) -> dict[str, Any]:
+def prepare(asked: Asked) -> Json:
     """Make the contest folder, unless an earlier attempt did."""
     folder = Path(asked["folder"])
     with alone(folder):
@@ -216,7 +216,7 @@ def publish(asked: Asked) -> dict[str, object]:
         return {"differing": differing, "head": _head(contest)}
 
 
-def close(asked: Asked) -> dict[str, Any]:
+def close(asked: Asked) -> Json:
     """Enter every judged guess with its score in the folder and write the final ranking."""
     contest = open_contest(asked["folder"])
     planned = _numbered(asked["guesses"])

@@ -106,8 +106,6 @@ class Contest(models.Model):
     folder_key = models.CharField(max_length=32, default=new_folder_key, editable=False)
 
     class Meta:
-        """Newest first."""
-
         ordering = ("-created_at",)
 
     def __str__(self) -> str:
@@ -179,8 +177,6 @@ class Participation(models.Model):
     chosen_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        """A team takes part once."""
-
         constraints = (models.UniqueConstraint(fields=["contest", "team"], name="a_team_takes_part_once"),)
 
     def __str__(self) -> str:
@@ -195,8 +191,6 @@ class RosterEntry(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
 
     class Meta:
-        """Once for each team."""
-
         constraints = (models.UniqueConstraint(fields=["contest", "team", "user"], name="on_a_roster_once"),)
 
     def __str__(self) -> str:
@@ -228,8 +222,6 @@ class Announcement(models.Model):
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        """Newest first."""
-
         ordering = ("-at",)
 
     def __str__(self) -> str:
@@ -248,8 +240,6 @@ class OrganizerAction(models.Model):
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        """Newest first."""
-
         ordering = ("-at", "-id")
 
     def __str__(self) -> str:
@@ -268,8 +258,6 @@ class Question(models.Model):
     is_public = models.BooleanField(default=True)
 
     class Meta:
-        """Newest first."""
-
         ordering = ("-at", "-id")
 
     def __str__(self) -> str:
@@ -326,8 +314,6 @@ class Submission(models.Model):
     note = models.TextField(blank=True, max_length=2000)
 
     class Meta:
-        """Newest first."""
-
         ordering = ("-at", "-id")
         indexes = (
             models.Index(fields=["contest", "kind", "state"]),
@@ -384,8 +370,6 @@ class FileCheck(models.Model):
     notes = models.JSONField(default=list, blank=True)
 
     class Meta:
-        """Newest first."""
-
         ordering = ("-at", "-id")
 
     def __str__(self) -> str:
@@ -417,8 +401,6 @@ class ContestDraft(models.Model):
     changed_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        """Latest first."""
-
         ordering = ("-changed_at", "-id")
 
     def __str__(self) -> str:

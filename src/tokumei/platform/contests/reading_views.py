@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
@@ -15,10 +14,11 @@ from django.shortcuts import render
 
 from tokumei.contest.edition import ContestTerms
 from tokumei.core.errors import NotFound
+from tokumei.core.text import Json
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.figures import BEHIND, FIGURES, ScoreFacts, draw, facts_of, figures_on_page
-from tokumei.platform.contests.models import Contest, Participation, Phase
+from tokumei.platform.contests.models import Contest, Participation, Phase, Submission
 from tokumei.platform.contests.services.joining import (
     my_contests,
     organized_by,
@@ -49,7 +49,7 @@ from tokumei.platform.teams.views import TeamForm
 BEFORE_ATTACKS = (Phase.PREPARING, Phase.UPCOMING, Phase.ANONYMIZE)
 
 
-def find(request: HttpRequest, level: str, contest: str, **_: Any) -> dict[str, Any]:
+def find(request: HttpRequest, level: str, contest: str, **_: object) -> dict[str, object]:
     """Find a contest; members get their team's part in it as well, and only its organizer gets beyond `organizer`."""
     user = request.user if request.user.is_authenticated else None
     try:
@@ -66,7 +66,7 @@ def find(request: HttpRequest, level: str, contest: str, **_: Any) -> dict[str, 
     return {"contest": found, "participation": participation}
 
 
-def find_one(request: UserRequest, level: str, submission: str, **_: Any) -> dict[str, Any]:
+def find_one(request: UserRequest, level: str, submission: str, **_: object) -> dict[str, Submission]:
     """Find a submission of one of the user's teams, or of a contest they organize."""
     try:
         return {"submission": find_submission(request.user, submission)}
@@ -79,7 +79,7 @@ def is_captain(participation: Participation, user: User) -> bool:
     return participation.team.memberships.filter(user=user, role=Role.CAPTAIN).exists()
 
 
-def frame(request: HttpRequest, contest: Contest) -> dict[str, Any]:
+def frame(request: HttpRequest, contest: Contest) -> Json:
     """Return the context of the head of every contest page."""
     user = request.user if request.user.is_authenticated else None
     return {

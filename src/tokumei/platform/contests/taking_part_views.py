@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import NotAllowed, NotFound, TokumeiError
-from tokumei.platform.access import UserRequest, access, next_page, status_of
+from tokumei.platform.access import UserRequest, access, next_page, redirect_saying, status_of
 from tokumei.platform.contests.forms import NoteForm
 from tokumei.platform.contests.models import Contest, Kind, Participation, Phase, Submission
 from tokumei.platform.contests.reading_views import contest_page, find, find_one, frame, is_captain
@@ -38,8 +38,7 @@ def make_team(request: UserRequest, contest: Contest) -> HttpResponse:
     if request.POST.get("then") == "invite":
         team = teams.create_team(request.user, slug=given["slug"], display_name=given["display_name"])
         said = _("The team is made. Invite others to it here, then enter it in %(contest)s.")
-        messages.success(request, said % {"contest": contest.title})
-        return redirect("teams:team", team=team.slug)
+        return redirect_saying(request, said % {"contest": contest.title}, "teams:team", team=team.slug)
     try:
         # Both or neither: a team that may not take part is not left behind.
         with transaction.atomic():
@@ -48,8 +47,7 @@ def make_team(request: UserRequest, contest: Contest) -> HttpResponse:
     except NotAllowed as error:
         form.add_error(None, str(error))
         return contest_page(request, contest, form)
-    messages.success(request, _("Your team takes part now."))
-    return redirect("contests:contest", contest=contest.slug)
+    return redirect_saying(request, _("Your team takes part now."), "contests:contest", contest=contest.slug)
 
 
 @access("user", of=find, methods="POST")
@@ -102,8 +100,7 @@ def withdraw(request: UserRequest, contest: Contest, participation: Participatio
     if not is_captain(participation, request.user):
         raise Http404
     joining.withdraw(participation)
-    messages.success(request, _("Your team takes part no more."))
-    return redirect("contests:contest", contest=contest.slug)
+    return redirect_saying(request, _("Your team takes part no more."), "contests:contest", contest=contest.slug)
 
 
 @access("member", of=find, methods="GET POST")

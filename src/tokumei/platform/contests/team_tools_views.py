@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -13,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.contest.edition import ContestTerms
 from tokumei.core.errors import NotFound
-from tokumei.platform.access import UserRequest, access
+from tokumei.platform.access import UserRequest, access, redirect_saying
 from tokumei.platform.contests.forms import AnswerForm, NoteForm, QuestionForm
 from tokumei.platform.contests.models import CheckState, Contest, FileCheck, Participation, Submission
 from tokumei.platform.contests.reading_views import find, find_one, frame
@@ -43,7 +42,7 @@ COLUMNS = (
 )
 
 
-def find_own(request: UserRequest, level: str, submission: str, **_: Any) -> dict[str, Any]:
+def find_own(request: UserRequest, level: str, submission: str, **_: object) -> dict[str, Submission]:
     """Find a submission of one of the user's teams; what an organizer may see besides is not theirs to write on."""
     found = find_one(request, level, submission)
     if not found["submission"].team.memberships.filter(user=request.user).exists():
@@ -60,15 +59,14 @@ def note(request: UserRequest, submission: Submission) -> HttpResponse:
         messages.success(request, _("Saved."))
     else:
         messages.error(request, " ".join(map(str, form.errors["note"])))
-    return redirect("contests:submission", submission.key)
+    return redirect("contests:submission", submission=submission.key)
 
 
 @access("member", of=find_own, methods="POST")
 def choose(request: UserRequest, submission: Submission) -> HttpResponse:
     """Choose the release that counts."""
     teamwork.choose(submission, request.user)
-    messages.success(request, _("This release counts now."))
-    return redirect("contests:submission", submission.key)
+    return redirect_saying(request, _("This release counts now."), "contests:submission", submission=submission.key)
 
 
 @access("member", of=find_own)
@@ -134,7 +132,7 @@ def _called(names: tuple[str, ...], terms: ContestTerms) -> str:
     return " ".join(name_in_words(name, terms) for name in names if name != "details")
 
 
-def find_check(request: UserRequest, level: str, check: str, **_: Any) -> dict[str, Any]:
+def find_check(request: UserRequest, level: str, check: str, **_: object) -> dict[str, object]:
     """Find a check of one of the user's teams."""
     try:
         return {"check": submitting.find_check(request.user, check)}
@@ -225,8 +223,7 @@ def answer(request: UserRequest, contest: Contest, question: int) -> HttpRespons
         return _page(request, contest, QuestionForm(), failed=(found.pk, form))
     given = form.cleaned_data
     service.answer_question(found, request.user, text=given["text"], is_public=given["is_public"])
-    messages.success(request, _("The answer is sent."))
-    return redirect("contests:questions", contest=contest.slug)
+    return redirect_saying(request, _("The answer is sent."), "contests:questions", contest=contest.slug)
 
 
 def _page(

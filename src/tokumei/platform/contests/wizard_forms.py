@@ -17,6 +17,7 @@ from tokumei.contest.edition import EDITIONS
 from tokumei.contest.setting import parse_setting, source_of
 from tokumei.core.errors import TokumeiError
 from tokumei.core.registry import Option, part_options, read_option
+from tokumei.core.text import Json, JsonView
 from tokumei.data.files.reading import Reading
 from tokumei.platform.contests.forms import TAKEN, BoardForm, LimitsForm, MomentField, ScheduleForm, TextsForm
 from tokumei.platform.contests.models import Board, Contest, Counts
@@ -37,7 +38,7 @@ ENCODINGS = (
     ("cp1252", "Windows-1252"),
 )
 
-Answers = Mapping[str, Any]
+Answers = Mapping[str, object]
 
 
 class WhatForm(forms.Form):
@@ -193,7 +194,7 @@ class DetailsForm(TextsForm, ScheduleForm, LimitsForm, BoardForm):
         (_("Scoreboard"), ("board", "digits_shown", "shows_guess_scores")),
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         for name, held in (("releases_in_all", _("By the edition, where nothing is said.")), ("guesses_on_one", None)):
             self.fields[name].required = False
@@ -231,7 +232,7 @@ def usual_details() -> dict[str, object]:
     }
 
 
-def make_form(step: str, answers: Answers, *, look: Mapping[str, Any], typed: Any = None) -> forms.Form | None:
+def make_form(step: str, answers: Answers, *, look: JsonView, typed: Any = None) -> forms.Form | None:
     """Build the form of a step from typed values, saved answers or defaults; some steps have none."""
     kind, has_file = str(answers.get("kind") or ""), bool(answers.get("file"))
     if step == WHAT:
@@ -271,7 +272,7 @@ def _given(
     return {"data": dict(begins or {}) | restored(answers)} if always else {"initial": dict(begins or {})}
 
 
-def kept(form: forms.Form) -> dict[str, Any]:
+def kept(form: forms.Form) -> Json:
     """Return what was typed into a form, valid or not; moments carry their zone."""
     form.is_valid()
     typed: dict[str, object] = {}

@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.contest.edition import ContestTerms, Standing
 from tokumei.core.errors import Fault
+from tokumei.core.text import JsonView
 from tokumei.data.files.text_bytes import CALLED
 from tokumei.platform.contests.models import Board, OrganizerAction, State
 from tokumei.platform.messages import translated
@@ -53,9 +54,7 @@ NAMES: Mapping[str, str | Promise] = {
     "attacking": gettext_lazy("trying attacks"),
     "attributing": gettext_lazy("giving purchases to buyers"),
 }
-REMARKS: Mapping[str, str | Promise] = {
-    "P contradicts the data.": gettext_lazy("The row numbers contradict the data."),
-}
+REMARKS: Mapping[str, str | Promise] = {"P contradicts the data.": gettext_lazy("The row numbers contradict the data.")}
 
 
 def said_by(thing: object, name: str) -> str:
@@ -140,7 +139,7 @@ class FaultKind:
     first: list[FaultLine]
 
 
-def fault_groups(groups: Sequence[Mapping[str, Any]], terms: ContestTerms | None) -> list[FaultKind]:
+def fault_groups(groups: Sequence[JsonView], terms: ContestTerms | None) -> list[FaultKind]:
     """Describe faults by kind, the most frequent first."""
     kinds = []
     for group in sorted(groups, key=lambda one: -int(one["n_faults"])):
@@ -215,7 +214,7 @@ class WhosePurchases:
     said: str
 
 
-def whose_purchases(details: Mapping[str, Any]) -> WhosePurchases | None:
+def whose_purchases(details: JsonView) -> WhosePurchases | None:
     """Sum up whose purchases are known of a release, over the levels of knowledge; None where it is not measured."""
     found = details.get("attribution")
     if found is None:
@@ -237,7 +236,7 @@ def _column(path: Sequence[str], terms: ContestTerms) -> str:
     return " ".join(f"{part} %" if part.isdigit() else name_in_words(part, terms) for part in path)
 
 
-def _flat(value: object) -> dict[tuple[str, ...], Any]:
+def _flat(value: object) -> dict[tuple[str, ...], object]:
     """Flatten the numbers below one name by the path of their names."""
     if not isinstance(value, Mapping):
         return {(): value}
@@ -321,7 +320,7 @@ def _is_change(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and not isinstance(value[0], (list, dict))
 
 
-def _changed(value: list[Any]) -> str:
+def _changed(value: list[object]) -> str:
     return f"{_value(value[0])} → {_value(value[1])}"
 
 
@@ -378,12 +377,12 @@ def number(value: object) -> str:
 
 
 @register.filter
-def lookup(mapping: Mapping[Any, object], key: object) -> object:
+def lookup(mapping: Mapping[object, object], key: object) -> object:
     """Look a name up; one that is not there stands for itself."""
     return mapping.get(key, key)
 
 
 @register.filter
-def lookup_or_none(mapping: Mapping[Any, object], key: object) -> object:
+def lookup_or_none(mapping: Mapping[object, object], key: object) -> object:
     """Look a name up; one that is not there is nothing."""
     return mapping.get(key)

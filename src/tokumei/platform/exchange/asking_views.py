@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from tokumei.core.errors import TokumeiError
 from tokumei.data.files.keys import HEADER, fingerprint
 from tokumei.exchange.transport import LARGEST_REQUEST
-from tokumei.platform.access import UserRequest, access
+from tokumei.platform.access import UserRequest, access, redirect_saying
 from tokumei.platform.exchange import trying
 from tokumei.platform.exchange.forms import AskForm, RecipientForm, SignedForm
 from tokumei.platform.exchange.models import LevelRequest, OfferState, PublishedOffer, RequestState
@@ -88,8 +88,7 @@ def ask(request: UserRequest, published: PublishedOffer) -> HttpResponse:
         except TokumeiError as error:
             form.add_error(None, describe_error(error))
         else:
-            messages.success(request, _("The request is sent."))
-            return redirect("exchange:request", key=made.key)
+            return redirect_saying(request, _("The request is sent."), "exchange:request", key=made.key)
     attempt = trying.try_levels(published, node, criterion.name)
     shown = frame(request, published) | {
         "form": form,
@@ -119,8 +118,7 @@ def ask_signed(request: UserRequest, published: PublishedOffer) -> HttpResponse:
     except TokumeiError as error:
         messages.error(request, describe_error(error))
         return redirect("exchange:ask", published=published.slug)
-    messages.success(request, _("The request is sent."))
-    return redirect("exchange:request", key=made.key)
+    return redirect_saying(request, _("The request is sent."), "exchange:request", key=made.key)
 
 
 @access("user")
@@ -180,8 +178,7 @@ def request_document(request: UserRequest, key: LevelRequest) -> HttpResponse:
 def withdraw(request: UserRequest, key: LevelRequest) -> HttpResponse:
     """Take a request back."""
     requesting.withdraw(key)
-    messages.success(request, _("The request is withdrawn."))
-    return redirect("exchange:requests")
+    return redirect_saying(request, _("The request is withdrawn."), "exchange:requests")
 
 
 def published_path(published: PublishedOffer) -> str:

@@ -14,13 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError, TokumeiError
-from tokumei.core.text import Text, counted
+from tokumei.core.text import Json, JsonView, Text, counted
 from tokumei.data.files.keys import PRIVATE, PrivateKey, read_private, write_keys, write_secret
 from tokumei.engines.class_counts import SIZE
 from tokumei.exchange.attack import attack as attack_desk
@@ -41,7 +40,7 @@ from tokumei.hierarchies.lattice import Lattice
 from tokumei.platform.jobs.child import refusing
 
 
-def try_offer(asked: Mapping[str, Any]) -> dict[str, object]:
+def try_offer(asked: JsonView) -> dict[str, object]:
     """Read an offer and its first release."""
     with suppress(TokumeiError):
         offer = offer_of(parse_signed(asked["offer"], KIND, OFFER_VERSION))
@@ -50,15 +49,15 @@ def try_offer(asked: Mapping[str, Any]) -> dict[str, object]:
     return {}
 
 
-def try_log(asked: Mapping[str, Any]) -> dict[str, object]:
+def try_log(asked: JsonView) -> dict[str, object]:
     """Verify a public desk."""
     with suppress(TokumeiError):
         verify_public(Path(asked["folder"]))
     return {}
 
 
-Asked = Mapping[str, Any]
-READING: Mapping[str, Any] = {"engine": "local"}
+Asked = JsonView
+READING: JsonView = {"engine": "local"}
 # Beside what the desk itself keeps in its private folder.
 KEY, LOCK, ATTACK = "provider", ".serving.lock", "attack.json"
 # Beside the sources of a team.
@@ -160,7 +159,7 @@ def _team_key(sources: Path) -> PrivateKey:
     return read_private(path)
 
 
-def attack(asked: Asked) -> dict[str, Any]:
+def attack(asked: Asked) -> Json:
     """Attack an offer with all its releases that are here, by integer programs; empty if there are too many cells.
 
     Those of a desk at home that went through the platform are `released`: levels, criterion and file of each.
@@ -203,7 +202,7 @@ def _check_size(table: Path, lattice: Lattice) -> None:
         raise InputError.of(f"at most {MOST_CLASSES:,} classes at the finest levels", file=table.name, value=n_classes)
 
 
-def answer(asked: Asked) -> dict[str, Any]:
+def answer(asked: Asked) -> Json:
     """Answer one request at a desk, or repeat what was answered; the release stays in the desk's folder."""
     folder = Path(asked["folder"])
     with at_desk(folder, Path(asked["table"])) as desk:

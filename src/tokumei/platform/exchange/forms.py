@@ -213,7 +213,7 @@ class HostForm(NewOfferForm):
         widget=forms.CheckboxSelectMultiple,
     )
 
-    def __init__(self, *given: Any, user: User, is_handed_over: bool = False, **options: Any) -> None:
+    def __init__(self, *given: object, user: User, is_handed_over: bool = False, **options: object) -> None:
         super().__init__(*given, user=user, **options)
         if is_handed_over:
             del self.fields["table"], self.fields["hierarchies"]

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from tokumei.core.errors import TokumeiError
 from tokumei.data.files.keys import fingerprint
 from tokumei.exchange.offer import Offer
-from tokumei.platform.access import UserRequest, access
+from tokumei.platform.access import UserRequest, access, redirect_saying
 from tokumei.platform.exchange import trying
 from tokumei.platform.exchange.desk_work import Wish
 from tokumei.platform.exchange.figure import learning_figure
@@ -125,8 +125,7 @@ def vote(request: UserRequest, published: PublishedOffer, key: LevelRequest) -> 
         requesting.vote_signed(key, request.user, offers.text_of(upload, "approval.json", 100_000))
     else:
         requesting.vote(key, request.user, is_approved=request.POST.get("says") == "yes")
-    messages.success(request, _("Noted."))
-    return redirect("exchange:desk", published=published.slug)
+    return redirect_saying(request, _("Noted."), "exchange:desk", published=published.slug)
 
 
 @access("member", of=find_desk_request)
@@ -156,8 +155,7 @@ def learning(request: UserRequest, published: PublishedOffer) -> HttpResponse:
 def tighten(request: UserRequest, published: PublishedOffer) -> HttpResponse:
     """Publish a steeper formula."""
     lessons.tighten(published)
-    messages.success(request, _("The offer has a new revision."))
-    return redirect("exchange:learning", published=published.slug)
+    return redirect_saying(request, _("The offer has a new revision."), "exchange:learning", published=published.slug)
 
 
 @access("member", of=find, methods="POST")
@@ -170,8 +168,7 @@ def trust(request: UserRequest, published: PublishedOffer) -> HttpResponse:
         except TokumeiError as error:
             form.add_error("username", describe_error(error))
         else:
-            messages.success(request, _("Saved."))
-            return redirect("exchange:desk", published=published.slug)
+            return redirect_saying(request, _("Saved."), "exchange:desk", published=published.slug)
     return _desk_page(request, published, form)
 
 
@@ -179,32 +176,28 @@ def trust(request: UserRequest, published: PublishedOffer) -> HttpResponse:
 def distrust(request: UserRequest, published: PublishedOffer, trusted: int) -> HttpResponse:
     """Serve somebody by the strictest criterion again."""
     requesting.distrust(published, trusted)
-    messages.success(request, _("Saved."))
-    return redirect("exchange:desk", published=published.slug)
+    return redirect_saying(request, _("Saved."), "exchange:desk", published=published.slug)
 
 
 @access("member", of=find, methods="POST")
 def serve(request: UserRequest, published: PublishedOffer) -> HttpResponse:
     """Have the requests at a hosted offer answered now."""
     answering.answer_now(published)
-    messages.success(request, _("What waits is being answered."))
-    return redirect("exchange:desk", published=published.slug)
+    return redirect_saying(request, _("What waits is being answered."), "exchange:desk", published=published.slug)
 
 
 @access("member", of=find, methods="POST")
 def close(request: UserRequest, published: PublishedOffer) -> HttpResponse:
     """Take no more requests, or take them again."""
     offers.close(published, is_open=request.POST.get("open") == "yes")
-    messages.success(request, _("Saved."))
-    return redirect("exchange:desk", published=published.slug)
+    return redirect_saying(request, _("Saved."), "exchange:desk", published=published.slug)
 
 
 @access("member", of=find, methods="POST")
 def remove(request: UserRequest, published: PublishedOffer) -> HttpResponse:
     """Remove an offer for good, with its table."""
     hosting.remove_offer(published, request.user, typed=request.POST.get("typed", ""))
-    messages.success(request, _("The offer is removed for good. Its log stays, and says so."))
-    return redirect("exchange:mine")
+    return redirect_saying(request, _("The offer is removed for good. Its log stays, and says so."), "exchange:mine")
 
 
 def _desk_page(request: UserRequest, published: PublishedOffer, form: TrustForm | None = None) -> HttpResponse:

@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.utils.translation import ngettext
 
 from tokumei.core.errors import NotFound, TokumeiError
+from tokumei.core.text import Json
 from tokumei.data.files.keys import fingerprint
 from tokumei.exchange.offer import Offer
 from tokumei.hierarchies.lattice import Node
@@ -46,7 +47,7 @@ def viewer(request: HttpRequest) -> User | None:
     return request.user if isinstance(request.user, User) else None
 
 
-def find(request: HttpRequest, level: str, published: str, **_: Any) -> dict[str, Any]:
+def find(request: HttpRequest, level: str, published: str, **_: object) -> dict[str, PublishedOffer]:
     """Find an offer that everybody may see; for members, one of their teams whatever its state."""
     try:
         if level == "member" and isinstance(request.user, User):
@@ -56,7 +57,7 @@ def find(request: HttpRequest, level: str, published: str, **_: Any) -> dict[str
         raise Http404 from None
 
 
-def find_logged(request: HttpRequest, level: str, published: str, **_: Any) -> dict[str, Any]:
+def find_logged(request: HttpRequest, level: str, published: str, **_: object) -> dict[str, object]:
     """Find an offer whose log everybody may see: also one that was removed."""
     try:
         return {"published": find_logged_offer(published)}
@@ -64,7 +65,7 @@ def find_logged(request: HttpRequest, level: str, published: str, **_: Any) -> d
         raise Http404 from None
 
 
-def find_desk_request(request: UserRequest, level: str, published: str, key: str, **_: Any) -> dict[str, Any]:
+def find_desk_request(request: UserRequest, level: str, published: str, key: str, **_: object) -> dict[str, object]:
     """Find a request at an offer of one's own team."""
     try:
         own = find_own_offer(request.user, published)
@@ -73,7 +74,7 @@ def find_desk_request(request: UserRequest, level: str, published: str, key: str
         raise Http404 from None
 
 
-def find_own_request(request: UserRequest, level: str, key: str, **_: Any) -> dict[str, Any]:
+def find_own_request(request: UserRequest, level: str, key: str, **_: object) -> dict[str, object]:
     """Find a request of one's own."""
     try:
         return {"key": find_request(request.user, key)}
@@ -81,7 +82,7 @@ def find_own_request(request: UserRequest, level: str, key: str, **_: Any) -> di
         raise Http404 from None
 
 
-def frame(request: HttpRequest, published: PublishedOffer) -> dict[str, Any]:
+def frame(request: HttpRequest, published: PublishedOffer) -> Json:
     """Return the context of the head of every offer page."""
     user = viewer(request)
     return {
@@ -103,7 +104,7 @@ def levels_of(chosen: QueryDict, published: PublishedOffer, criterion: str | Non
     return tuple(node)
 
 
-def sliders(offer: Offer, node: Node) -> list[dict[str, Any]]:
+def sliders(offer: Offer, node: Node) -> list[Json]:
     """Return a slider for each column: its levels in words, the finest at the left."""
     shown = []
     for place, (hierarchy, level) in enumerate(zip(offer.hierarchies, node, strict=True)):
@@ -254,7 +255,7 @@ def watch(request: HttpRequest) -> HttpResponse:
     return render(request, "exchange/watch.html", {"watched": looking.watch()})
 
 
-def _tried(request: HttpRequest, published: PublishedOffer) -> dict[str, Any]:
+def _tried(request: HttpRequest, published: PublishedOffer) -> Json:
     """Try the levels in the address, or some to begin with."""
     found_offer, signed = document_of(published)
     user = viewer(request)

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any
 
 import polars as pl
 from django import template
@@ -18,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
+from tokumei.core.text import Json
 from tokumei.exchange.answer import Given, joints_of
 from tokumei.exchange.documents import Criterion
 from tokumei.exchange.joint import Zone
@@ -156,7 +156,7 @@ def _column(content: bytes, attribute: str) -> list[str]:
     return [row[place].strip() for row in rows[1:] if len(row) > place]
 
 
-def as_dict(attempt: OfferTrial) -> dict[str, Any]:
+def as_dict(attempt: OfferTrial) -> Json:
     """Serialize an attempt for JSON."""
     return attempt.tried.as_dict() | {
         "criterion": attempt.criterion.name,

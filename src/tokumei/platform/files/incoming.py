@@ -92,7 +92,7 @@ class UnnamedFileUploadHandler(FileUploadHandler):
             self._stop_if_full(error)
         return None
 
-    def file_complete(self, file_size: int) -> UploadedFile[Any] | None:
+    def file_complete(self, file_size: int) -> UploadedFile[bytes] | None:
         """Return the whole file."""
         try:
             self.file.flush()
@@ -121,7 +121,7 @@ class UnnamedFileUploadHandler(FileUploadHandler):
         raise StopUpload(connection_reset=False)
 
 
-def uploads_of(request: HttpRequest) -> dict[str, UploadedFile[Any]]:
+def uploads_of(request: HttpRequest) -> dict[str, UploadedFile[bytes]]:
     """Return the files of a form; an error if there was no space to store them."""
     files = {name: file for name, file in request.FILES.items() if isinstance(file, UploadedFile)}
     if request.META.get(IS_FULL):

@@ -15,11 +15,11 @@ import shutil
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
@@ -28,7 +28,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.contest.edition import FileRole
 from tokumei.core.errors import InputError
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.data.files.disk import GZIP_MAGIC, blocks
 from tokumei.platform.files.incoming import FULL
 from tokumei.platform.files.shared import share, unshare
@@ -62,7 +62,7 @@ class Taken:
     """What was handed in, by the names of the edition's files, in a folder named by the key."""
 
     key: str
-    files: dict[str, dict[str, Any]]
+    files: dict[str, Json]
 
 
 def uploads_folder() -> Path:
@@ -79,7 +79,7 @@ def size_limit(data_folder: Path) -> int:
 @contextmanager
 def taking(
     key: str,
-    uploads: Mapping[str, UploadedFile[Any]],
+    uploads: Mapping[str, UploadedFile[bytes]],
     roles: Sequence[FileRole],
     limit: int,
     *,
@@ -165,7 +165,7 @@ def _is_orphan(folder: Path, is_known: Callable[[str], bool]) -> bool:
 
 
 def _store(
-    uploads: Mapping[str, UploadedFile[Any]],
+    uploads: Mapping[str, UploadedFile[bytes]],
     roles: Sequence[FileRole],
     folder: Path,
     limit: int,
@@ -188,26 +188,31 @@ def _store(
     return stored
 
 
-def _store_file(chunks: Iterator[bytes], role: FileRole, folder: Path, limit: int) -> Stored:
-    """Write one file, its name made here and not by the sender."""
-    path, digest, n_bytes = folder / role.file_name, hashlib.sha256(), 0
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as handle:
+def write_privately(chunks: Iterable[bytes], path: Path, *, most: int | None = None) -> tuple[int, str]:
+    """Write what is sent to a new file that only the server can read; return its length and SHA-256."""
+    n_bytes, digest = 0, hashlib.sha256()
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
         for chunk in chunks:
             n_bytes += len(chunk)
-            if n_bytes > limit:
-                expected = Text("a file of at most {n:,} bytes", n=limit)
-                raise InputError.of(expected, file=role.file_name, value="more")
+            if most is not None and n_bytes > most:
+                raise InputError.of(Text("a file of at most {n:,} bytes", n=most), file=path.name, value="more")
             digest.update(chunk)
             handle.write(chunk)
         handle.flush()
         os.fsync(handle.fileno())
+    return n_bytes, digest.hexdigest()
+
+
+def _store_file(chunks: Iterator[bytes], role: FileRole, folder: Path, limit: int) -> Stored:
+    """Write one file, its name made here and not by the sender."""
+    path = folder / role.file_name
+    n_bytes, digest = write_privately(chunks, path, most=limit)
     if n_bytes == 0:
         raise InputError.of("a file that is not empty", file=role.file_name)
     if _begins(path, GZIP_MAGIC):
         _measure_gzip(path, limit)
         path = path.rename(path.with_name(f"{path.name}.gz"))
-    return Stored(path.name, digest.hexdigest(), n_bytes)
+    return Stored(path.name, digest, n_bytes)
 
 
 def _measure_gzip(path: Path, limit: int) -> None:
@@ -219,7 +224,7 @@ def _measure_gzip(path: Path, limit: int) -> None:
         raise InputError.of(error.faults[0].expected, file=path.name, value=error.faults[0].value) from None
 
 
-def _store_zip(file: UploadedFile[Any], roles: Sequence[FileRole], folder: Path, limit: int) -> dict[str, Stored]:
+def _store_zip(file: UploadedFile[bytes], roles: Sequence[FileRole], folder: Path, limit: int) -> dict[str, Stored]:
     """Unpack the files of the edition from a zip that holds them and nothing else."""
     try:
         with zipfile.ZipFile(cast("IO[bytes]", _InBlocks(file))) as archive:
@@ -232,7 +237,7 @@ def _store_zip(file: UploadedFile[Any], roles: Sequence[FileRole], folder: Path,
         raise InputError.of("a whole zip file without a password", file="zip") from None
 
 
-def _is_workbook(file: UploadedFile[Any]) -> bool:
+def _is_workbook(file: UploadedFile[bytes]) -> bool:
     """Whether a zip is an Excel workbook, by the one member that every workbook has."""
     try:
         with zipfile.ZipFile(cast("IO[bytes]", _InBlocks(file))) as archive:
@@ -246,7 +251,7 @@ def _is_workbook(file: UploadedFile[Any]) -> bool:
 class _InBlocks:
     """A file that gives at most one block at a time: a zip's directory is read at once, and may list millions."""
 
-    def __init__(self, file: UploadedFile[Any]) -> None:
+    def __init__(self, file: UploadedFile[bytes]) -> None:
         # A Django file reads, seeks and tells like any other.
         self.seek, self.tell, self.seekable, self._read = file.seek, file.tell, file.seekable, file.read
 
@@ -298,7 +303,7 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limit: int) -> 
             yield chunk
 
 
-def _starts_with(file: UploadedFile[Any], magic: bytes) -> bool:
+def _starts_with(file: UploadedFile[bytes], magic: bytes) -> bool:
     file.seek(0)
     start = file.read(len(magic))
     file.seek(0)

@@ -49,8 +49,6 @@ class Job(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        """A subject is worked on once by each kind of work."""
-
         constraints = (models.UniqueConstraint(fields=["kind", "subject"], name="a_job_is_done_once"),)
         indexes = (models.Index(fields=["is_done", "queue", "is_running", "due_at"]),)
 

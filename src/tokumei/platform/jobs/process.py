@@ -25,10 +25,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from tokumei.core.errors import InputError
-from tokumei.core.text import from_json
+from tokumei.core.text import Json, JsonView, from_json
 
 MOST_ATTEMPTS = 3
 # What used up its time or memory will do so again.
@@ -83,7 +82,7 @@ MOST_LINE_BYTES = 16 * 1024 * 1024
 LOOK_SECONDS = 0.2
 TIMEOUT = "timeout"
 
-Beat = Callable[[Mapping[str, Any] | None], bool]
+Beat = Callable[[Mapping[str, object] | None], bool]
 
 
 class Interrupted(Exception):
@@ -94,13 +93,13 @@ class Interrupted(Exception):
 class ChildAnswer:
     """What the process gave: one of a result, faults of what was handed in, or the kind of a failure."""
 
-    result: dict[str, Any] | None = None
-    faults: tuple[dict[str, Any], ...] = ()
+    result: Json | None = None
+    faults: tuple[Json, ...] = ()
     n_faults: int = 0
     # The faults in words, with files called by their names alone.
     said: str = ""
     # The same by their kinds: how many of each, and the first.
-    groups: tuple[dict[str, Any], ...] = ()
+    groups: tuple[Json, ...] = ()
     failure: str = ""
 
 
@@ -193,7 +192,7 @@ def seconds_delayed(pid: int) -> float:
     return 0.0
 
 
-def answer_of(line: Mapping[str, Any]) -> ChildAnswer:
+def answer_of(line: JsonView) -> ChildAnswer:
     """Read the last line that a process told."""
     if "faults" in line:
         groups = tuple(line.get("groups", ()))

@@ -24,6 +24,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
+from tokumei.core.text import Json
 from tokumei.platform.jobs.models import Job, Outcome
 from tokumei.platform.jobs.process import (
     MEMORY_BYTES,
@@ -77,16 +78,20 @@ def _nothing(job: Job) -> None:
     """Do nothing."""
 
 
+def _note_nothing(job: Job, told: object) -> None:
+    """Note nothing of how the work ended."""
+
+
 @dataclass(frozen=True)
 class Work:
     """One kind of work."""
 
     function: str
     queue: str
-    ask: Callable[[Job], dict[str, Any]]
-    write_result: Callable[[Job, dict[str, Any]], None]
-    write_faults: Callable[[Job, ChildAnswer], None]
-    write_failure: Callable[[Job, str], None]
+    ask: Callable[[Job], dict[str, object]]
+    write_result: Callable[[Job, dict[str, object]], None] = _note_nothing
+    write_faults: Callable[[Job, ChildAnswer], None] = _note_nothing
+    write_failure: Callable[[Job, str], None] = _note_nothing
     begin: Callable[[Job], None] = _nothing
     # Called now and then while the work goes on, as to show what is there of it already.
     during: Callable[[Job], None] = _nothing
@@ -108,7 +113,7 @@ def register(kind: str, work: Work) -> None:
         raise TypeError(f"two kinds of work are called {kind}")
 
 
-def begin(kind: str, subject: object, **payload: Any) -> Job:
+def begin(kind: str, subject: object, **payload: object) -> Job:
     """Have work done once the surrounding transaction is over; what was begun before is given as it stands."""
     found, _ = Job.objects.get_or_create(
         kind=kind, subject=str(subject), defaults={"queue": WORK[kind].queue, "payload": payload}
@@ -253,5 +258,5 @@ def _finish(own: Any, job: int, write: Write, outcome: Outcome, failure: str) ->
     return True
 
 
-def _free() -> dict[str, Any]:
+def _free() -> Json:
     return {"is_running": False, "progress": {}}

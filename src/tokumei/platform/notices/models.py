@@ -38,8 +38,6 @@ class Notice(models.Model):
     mailed_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        """Newest first."""
-
         ordering = ("-at", "-id")
         indexes = (models.Index(fields=["user", "read_at"]),)
 

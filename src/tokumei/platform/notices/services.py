@@ -7,10 +7,9 @@ Mail goes out for each notice at once, or for a day's together, to confirmed add
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, QuerySet
@@ -22,6 +21,7 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from tokumei.core.text import JsonView
 from tokumei.platform.accounts import services
 from tokumei.platform.accounts.models import User
 from tokumei.platform.jobs.queue import begin
@@ -69,17 +69,17 @@ def _send_digest(wanted: Preferences) -> None:
         _post(wanted.user, "digest", wanted.origin, notices=numbers)
 
 
-def _post(user: User, what: str, origin: str, **facts: Any) -> None:
+def _post(user: User, what: str, origin: str, **facts: object) -> None:
     language = user.language or translation.get_language()
     begin(services.LETTER, secrets.token_hex(16), what=what, user=user.pk, origin=origin, language=language, **facts)
 
 
-def write_notice(user: User, payload: Mapping[str, Any]) -> Written:
+def write_notice(user: User, payload: JsonView) -> Written:
     """Write the letter of one notice."""
     return _write(user, payload["origin"], [_of(user, payload["notice"])])
 
 
-def write_digest(user: User, payload: Mapping[str, Any]) -> Written:
+def write_digest(user: User, payload: JsonView) -> Written:
     """Write the letter of a day."""
     found = list(Notice.objects.filter(user=user, pk__in=payload["notices"]))
     if not found:
@@ -127,7 +127,7 @@ def notify(
     link: str = "",
     text: str = "",
     text_ja: str = "",
-    **facts: Any,
+    **facts: object,
 ) -> None:
     """Put a notice into inboxes, and mail it to those who want that; called in the transaction of what happened.
 

@@ -12,7 +12,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from tokumei.platform.access import UserRequest, access
+from tokumei.platform.access import UserRequest, access, redirect_saying
 from tokumei.platform.accounts.services import origin_of
 from tokumei.platform.notices import services
 from tokumei.platform.notices.models import Mailing, NoticeKind
@@ -69,8 +69,7 @@ def settings(request: UserRequest) -> HttpResponse:
         services.change_preferences(
             request.user, mailing=given["mailing"], kinds=given["kinds"], origin=origin_of(request)
         )
-        messages.success(request, _("Saved."))
-        return redirect("notices:settings")
+        return redirect_saying(request, _("Saved."), "notices:settings")
     address = origin_of(request) + reverse("notices:calendar", args=[token_of(request.user)])
     shown = {"form": form, "calendar": address}
     return render(request, "notices/settings.html", shown, status=400 if form.errors else 200)

@@ -16,7 +16,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
-from django.contrib import messages
 from django.core.cache import cache
 from django.core.paginator import Paginator
 from django.db import DatabaseError, connection
@@ -29,7 +28,7 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from tokumei.platform import metrics
-from tokumei.platform.access import UserRequest, access, next_page
+from tokumei.platform.access import UserRequest, access, next_page, redirect_saying
 from tokumei.platform.accounts import services
 from tokumei.platform.accounts import services as accounts
 from tokumei.platform.accounts.authentication import allow
@@ -238,8 +237,7 @@ def retry(request: UserRequest, job: int) -> HttpResponse:
         raise Http404
     begin_again(found)
     log.warning("job tried again", extra={"facts": {"job": found.pk, "by": request.user.pk}})
-    messages.success(request, _("It is tried again."))
-    return redirect("pages:server")
+    return redirect_saying(request, _("It is tried again."), "pages:server")
 
 
 @access("admin", methods="POST")
@@ -247,8 +245,7 @@ def try_mail(request: UserRequest) -> HttpResponse:
     """Send oneself a letter, to see whether mail works."""
     allow("test letter", str(request.user.pk), at_most=10, within=timedelta(hours=1))
     services.post_test(request.user, origin_of(request))
-    messages.success(request, _("A letter to your own address is on its way."))
-    return redirect("pages:server")
+    return redirect_saying(request, _("A letter to your own address is on its way."), "pages:server")
 
 
 def _jobs(state: str) -> QuerySet[Job]:

@@ -5,11 +5,9 @@ Each change locks the team first, so that two at once cannot leave it with two c
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -20,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.errors import NotAllowed, NotFound
 from tokumei.platform.access import UserRequest
-from tokumei.platform.accounts.authentication import allow, alone
+from tokumei.platform.accounts.authentication import allow, alone, token_digest
 from tokumei.platform.accounts.models import User
 from tokumei.platform.messages import TooMany
 from tokumei.platform.teams.models import Invitation, Membership, Role, Team
@@ -35,7 +33,7 @@ MEMBERS_OF_A_TEAM = 50
 OPEN_INVITATIONS = 50
 
 
-def find_team(request: UserRequest, level: str, *, team: str, **_captured: Any) -> dict[str, Team]:
+def find_team(request: UserRequest, level: str, *, team: str, **_captured: object) -> dict[str, Team]:
     """Find the team of an address for its members, or for its captain: the `of` of access."""
     wanted = Membership.objects.filter(user=request.user, team__slug__iexact=team, team__closed=None)
     if level == "captain":
@@ -90,7 +88,7 @@ def invite(team: Team, by: User) -> tuple[Invitation, str]:
         if open_invitations(team).count() >= OPEN_INVITATIONS:
             raise NotAllowed(_("There are too many open invitations. Revoke some first."))
         expires = timezone.now() + INVITATION_LIFE
-        return Invitation.objects.create(team=team, digest=_digest(token), invited_by=by, expires=expires), token
+        return Invitation.objects.create(team=team, digest=token_digest(token), invited_by=by, expires=expires), token
 
 
 def open_invitations(team: Team) -> QuerySet[Invitation]:
@@ -108,7 +106,7 @@ def revoke(team: Team, invitation: int) -> None:
 def invitation_of(token: str) -> Invitation:
     """Return the invitation of a link; used, revoked, expired and invented ones are all refused alike."""
     found = Invitation.objects.filter(
-        digest=_digest(token), revoked=None, accepted=None, expires__gt=timezone.now(), team__closed=None
+        digest=token_digest(token), revoked=None, accepted=None, expires__gt=timezone.now(), team__closed=None
     )
     invitation = found.select_related("team", "invited_by").first()
     if invitation is None:
@@ -206,8 +204,3 @@ def _membership(team: Team, user: int) -> Membership:
     if found is None:
         raise NotFound(_("There is no such member."))
     return found
-
-
-def _digest(token: str) -> str:
-    # No salt: nobody can make a table of digests of 192 random bits.
-    return hashlib.sha256(token.encode()).hexdigest()

@@ -11,7 +11,7 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from tokumei.platform.access import UserRequest, access, next_page
+from tokumei.platform.access import UserRequest, access, next_page, redirect_saying
 from tokumei.platform.accounts.forms import DisplayNameField
 from tokumei.platform.teams import services
 from tokumei.platform.teams.models import Team
@@ -88,8 +88,7 @@ def rename(request: UserRequest, team: Team) -> HttpResponse:
     form.team = team
     if form.is_valid():
         services.rename_team(team, display_name=form.cleaned_data["display_name"])
-        messages.success(request, _("Saved."))
-        return redirect("teams:team", team=team.slug)
+        return redirect_saying(request, _("Saved."), "teams:team", team=team.slug)
     return render(request, "teams/rename.html", {"form": form, "team": team})
 
 
@@ -104,8 +103,7 @@ def invite(request: UserRequest, team: Team) -> HttpResponse:
 def revoke(request: UserRequest, team: Team, invitation: int) -> HttpResponse:
     """Make a link void."""
     services.revoke(team, invitation)
-    messages.success(request, _("The invitation is revoked."))
-    return redirect("teams:team", team=team.slug)
+    return redirect_saying(request, _("The invitation is revoked."), "teams:team", team=team.slug)
 
 
 @access("user", methods="GET POST")
@@ -113,8 +111,7 @@ def join(request: UserRequest, token: str) -> HttpResponse:
     """Come into a team by a link."""
     if request.method == "POST":
         team = services.accept(request.user, token)
-        messages.success(request, _("You are in the team now."))
-        return redirect("teams:team", team=team.slug)
+        return redirect_saying(request, _("You are in the team now."), "teams:team", team=team.slug)
     return render(request, "teams/join.html", {"invitation": services.invitation_of(token)})
 
 
@@ -122,24 +119,21 @@ def join(request: UserRequest, token: str) -> HttpResponse:
 def leave(request: UserRequest, team: Team) -> HttpResponse:
     """Leave the team."""
     services.leave(team, request.user)
-    messages.success(request, _("You left the team."))
-    return redirect("teams:mine")
+    return redirect_saying(request, _("You left the team."), "teams:mine")
 
 
 @access("captain", of=services.find_team, methods="POST")
 def remove(request: UserRequest, team: Team, member: int) -> HttpResponse:
     """Take somebody out of the team."""
     services.remove_member(team, member)
-    messages.success(request, _("The member is removed."))
-    return redirect("teams:team", team=team.slug)
+    return redirect_saying(request, _("The member is removed."), "teams:team", team=team.slug)
 
 
 @access("captain", of=services.find_team, methods="POST")
 def make_captain(request: UserRequest, team: Team, member: int) -> HttpResponse:
     """Hand the captaincy over."""
     services.make_captain(team, member)
-    messages.success(request, _("The team has a new captain."))
-    return redirect("teams:team", team=team.slug)
+    return redirect_saying(request, _("The team has a new captain."), "teams:team", team=team.slug)
 
 
 def _goes_on(request: UserRequest) -> bool:

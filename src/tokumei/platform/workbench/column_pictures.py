@@ -7,10 +7,10 @@ headers.
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import polars as pl
 
+from tokumei.core.text import Json
 from tokumei.data.history_columns import SCHEMA
 from tokumei.hierarchies.hierarchy import Hierarchy
 
@@ -20,7 +20,7 @@ MOST_SEGMENTS, MOST_EDITED = 60, 150
 LONGEST_LABEL = 60
 
 
-def histogram(column: pl.Series) -> dict[str, Any]:
+def histogram(column: pl.Series) -> Json:
     """Count a column for a small picture: intervals of numbers, or the commonest values and all the others."""
     there = column.alias("value").drop_nulls()
     numbers = _numbers(there)
@@ -31,7 +31,7 @@ def histogram(column: pl.Series) -> dict[str, Any]:
     return {"bars": top, "others": len(there) - sum(n for _, n in top), "is_of_numbers": False}
 
 
-def _of_numbers(numbers: pl.Series) -> dict[str, Any]:
+def _of_numbers(numbers: pl.Series) -> dict[str, object]:
     low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
     place = ((numbers - low) / (high - low) * BINS).floor().clip(0, BINS - 1).cast(pl.Int64)
     counts = dict(place.value_counts(name="n").iter_rows())
@@ -50,7 +50,7 @@ def _numbers(there: pl.Series) -> pl.Series | None:
     return found if len(found) and not found.null_count() and found.is_finite().all() else None
 
 
-def drawn_tree(hierarchy: Hierarchy, said: str) -> dict[str, Any]:
+def drawn_tree(hierarchy: Hierarchy, said: str) -> dict[str, object]:
     """Return the levels of a hierarchy as bands: runs of values under one label, or how many labels there are."""
     levels = []
     for number in range(len(hierarchy.levels)):
@@ -58,10 +58,7 @@ def drawn_tree(hierarchy: Hierarchy, said: str) -> dict[str, Any]:
         runs = [(label, len(list(group))) for label, group in itertools.groupby(labels)]
         is_shown = len(runs) <= MOST_SEGMENTS
         levels.append(
-            {
-                "n_labels": len(set(labels)),
-                "bands": [[_short(label), n] for label, n in runs] if is_shown else [],
-            }
+            {"n_labels": len(set(labels)), "bands": [[_short(label), n] for label, n in runs] if is_shown else []}
         )
     leaves = list(hierarchy.leaves)
     first = hierarchy.labels_at(1) if len(hierarchy.levels) > 1 else leaves

@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Json
 from tokumei.data.context import LONGEST, QUESTIONS, REVIEWER, Answer, fits, label_of
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.messages import describe_error, translated
@@ -27,7 +28,7 @@ PER_CENT = 100
 class ContextForm(forms.Form):
     """A field for each question of `ReleaseContext`, and who decides; empty means not stated."""
 
-    def __init__(self, job: dict[str, Any], sent: Any = None) -> None:
+    def __init__(self, job: Json, sent: Any = None) -> None:
         super().__init__(sent, auto_id="%s", label_suffix="")
         given = {**job.get("context", {}), REVIEWER: job.get("job", {}).get(REVIEWER)}
         self.fields[REVIEWER] = forms.CharField(
@@ -57,7 +58,7 @@ class ContextForm(forms.Form):
                 return forms.FloatField(min_value=0, max_value=PER_CENT, required=False, widget=widget)
         return forms.CharField(max_length=LONGEST, required=False, widget=forms.Textarea({"rows": 2}))
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Refuse at each field what the library would refuse."""
         cleaned = super().clean() or {}
         for name, question in QUESTIONS.items():

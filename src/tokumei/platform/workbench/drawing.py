@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import count
-from typing import Any
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+
+from tokumei.core.text import JsonView
 
 Place = tuple[float, float]
 Box = tuple[float, float, float, float]
@@ -77,7 +78,7 @@ LONGEST = 18
 FEWEST_SIGNS = 4
 
 
-def spark(picture: Mapping[str, Any]) -> SafeString:
+def spark(picture: JsonView) -> SafeString:
     """Draw the small histogram of a column."""
     bars = [*picture["bars"], *([["…", picture["others"]]] if picture["others"] else [])]
     most = max((n for _, n in bars), default=0)
@@ -170,7 +171,7 @@ def before_and_after(rows: Sequence[tuple[str, float, float]], *, title: str) ->
     return _figure(drawn, PAIR_WIDTH, len(rows) * tall, title)
 
 
-def bands(levels: Sequence[Mapping[str, Any]], *, title: str, words: Sequence[str]) -> SafeString:
+def bands(levels: Sequence[JsonView], *, title: str, words: Sequence[str]) -> SafeString:
     """Draw a hierarchy as bands, the coarsest at the top: each label as wide as the values under it."""
     parts = []
     for at, (level, said) in enumerate(zip(reversed(levels), reversed(words), strict=True)):
@@ -197,7 +198,7 @@ def bands(levels: Sequence[Mapping[str, Any]], *, title: str, words: Sequence[st
     return _figure(format_html_join("", "{}", ((one,) for one in parts)), WIDTH, len(levels) * (BAND + 4), title)
 
 
-def frontier(points: Sequence[Mapping[str, Any]], *, title: str, x_name: str, y_name: str) -> SafeString:
+def frontier(points: Sequence[JsonView], *, title: str, x_name: str, y_name: str) -> SafeString:
     """Draw releases as points that lead to their rows of the table: use lost to the right, people found upwards."""
     made = [(number, one) for number, one in enumerate(points, 1) if one.get("loss") is not None and "error" not in one]
     if not made:
@@ -206,7 +207,7 @@ def frontier(points: Sequence[Mapping[str, Any]], *, title: str, x_name: str, y_
     y_most = min(1.0, 1.15 * max(one["found"] for _, one in made)) or 1.0
     wide, tall = PLOT_WIDTH - MARGIN - 16, PLOT_HEIGHT - MARGIN - 10
 
-    def place(one: Mapping[str, Any]) -> tuple[float, float]:
+    def place(one: JsonView) -> tuple[float, float]:
         return MARGIN + wide * one["loss"] / x_most, 10 + tall * (1 - one["found"] / y_most)
 
     best = sorted((one for _, one in made if one["is_on_frontier"]), key=lambda one: one["loss"])
@@ -239,7 +240,7 @@ def frontier(points: Sequence[Mapping[str, Any]], *, title: str, x_name: str, y_
     return _figure(axes + path + dots + names, PLOT_WIDTH, PLOT_HEIGHT, title)
 
 
-def _said(one: Mapping[str, Any]) -> str:
+def _said(one: Mapping[str, object]) -> str:
     k = f", k {one['k']}" if "k" in one else ""
     return f"{one['method']}{k}: {one['loss']:.1%}, {one['found']:.2%}"
 

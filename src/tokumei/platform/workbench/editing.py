@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_options, read_option
-from tokumei.core.text import choice_of
+from tokumei.core.text import Json, JsonView, choice_of
 from tokumei.data.history_columns import SCHEMA
 from tokumei.hierarchies.hierarchy import BUILDERS
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.tasks.job_file import ROLES
 from tokumei.tasks.request import Kind, ReleaseRequest, request_fields
 
-Found = dict[str, Any]
+Found = Json
 Change = Callable[[Found], None]
 QUASI, SENSITIVE, OTHER, KEPT = "quasi-identifier", "sensitive", "other", "kept"
 # What a column may be on the page: one more than in a job file, where a list says which others are released.
@@ -155,14 +154,14 @@ def set_pipeline(sent: QueryDict) -> Change:
     return change
 
 
-def as_method(steps: Sequence[Mapping[str, Any]]) -> Found:
+def as_method(steps: Sequence[Mapping[str, object]]) -> Found:
     """Write steps as a job file has them: one by its name, several as a pipeline."""
     if len(steps) == 1:
         return {"name": steps[0]["method"]} | {key: value for key, value in steps[0].items() if key != "method"}
     return {"name": "pipeline", "step": [dict(one) for one in steps]}
 
 
-def steps_of(method: Mapping[str, Any]) -> list[Found]:
+def steps_of(method: JsonView) -> list[Found]:
     """Read them back."""
     if method.get("name") == "pipeline":
         return [dict(one) for one in method["step"]]

@@ -19,9 +19,10 @@ from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotFound, TokumeiError
 from tokumei.core.registry import part_options
+from tokumei.core.text import Json, JsonView
 from tokumei.data.history_columns import NEEDED, SCHEMA
 from tokumei.hierarchies.hierarchy import BUILDERS
-from tokumei.platform.access import UserRequest, access, status_of
+from tokumei.platform.access import UserRequest, access, redirect_saying, status_of
 from tokumei.platform.accounts.models import User
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.files.shared import share
@@ -33,7 +34,7 @@ from tokumei.platform.workbench.models import Piece
 from tokumei.platform.workbench.words import PARTS_OF_HISTORY, ROLES, TYPES, step_in_words
 
 
-def find(request: UserRequest, level: str, piece: str, **_: Any) -> dict[str, Any]:
+def find(request: UserRequest, level: str, piece: str, **_: object) -> dict[str, Piece]:
     """Find a piece of work of one's own."""
     try:
         return {"piece": services.find_piece(request.user, piece)}
@@ -41,7 +42,7 @@ def find(request: UserRequest, level: str, piece: str, **_: Any) -> dict[str, An
         raise Http404 from None
 
 
-def frame(request: HttpRequest, piece: Piece) -> dict[str, Any]:
+def frame(request: HttpRequest, piece: Piece) -> Json:
     """Return the context of the head of every page: the file, how far work is, what is wrong."""
     folder, jobs = piece.folder, services.jobs_of(piece)
     busy = services.busy_job(piece)
@@ -109,7 +110,7 @@ def _begin(request: UserRequest) -> Piece:
     return services.begin_piece(request.user, upload=upload, kind=request.POST.get("kind", "table"))
 
 
-def _shown(request: HttpRequest) -> dict[str, Any]:
+def _shown(request: HttpRequest) -> Json:
     held = services.pieces_of(request.user) if isinstance(request.user, User) else []
     listed = []
     for piece in held:
@@ -130,8 +131,7 @@ def _shown(request: HttpRequest) -> dict[str, Any]:
 def delete(request: UserRequest, piece: Piece) -> HttpResponse:
     """Delete a piece of work at once."""
     services.delete_piece(piece)
-    messages.success(request, _("It is deleted, with its file and all that was made of it."))
-    return redirect("workbench:start")
+    return redirect_saying(request, _("It is deleted, with its file and all that was made of it."), "workbench:start")
 
 
 @access("anyone")
@@ -168,7 +168,7 @@ def columns(request: UserRequest, piece: Piece) -> HttpResponse:
     return render(request, "workbench/columns.html", shown)
 
 
-def _columns_shown(request: UserRequest, piece: Piece, look: Mapping[str, Any]) -> dict[str, Any]:
+def _columns_shown(request: UserRequest, piece: Piece, look: JsonView) -> Json:
     job = files.job_of(piece.folder)
     roles, kept = job.get("roles", {}), job.get("output", {}).get("keep", [])
     listed = [
@@ -213,7 +213,7 @@ def hierarchies(request: UserRequest, piece: Piece) -> HttpResponse:
     return render(request, "workbench/hierarchies.html", frame(request, piece) | {"trees": listed})
 
 
-def _tree_shown(name: str, tree: Mapping[str, Any], given: Any, place: int) -> dict[str, Any]:
+def _tree_shown(name: str, tree: JsonView, given: Any, place: int) -> Json:
     words = [_level_in_words(number, level["n_labels"]) for number, level in enumerate(tree["levels"])]
     is_file, options = isinstance(given, str), given if isinstance(given, dict) else {}
     chosen = editing.FILE if is_file else options.get("builder", editing.MADE)
@@ -240,7 +240,7 @@ def _level_in_words(number: int, n_labels: int) -> str:
     return (_("%(n)s groups") if number else _("%(n)s values")) % {"n": f"{n_labels:,}"}
 
 
-def _builder_shown(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _builder_shown(name: str, options: Mapping[str, object]) -> Json:
     listed = []
     for option in part_options(BUILDERS.get(name)):
         value = options.get(option.name, option.default)
@@ -274,7 +274,7 @@ def upload_hierarchy(request: UserRequest, piece: Piece) -> HttpResponse:
     (folder / name).write_bytes(b"".join(upload.chunks()))
     share(folder)
 
-    def change(found: dict[str, Any]) -> None:
+    def change(found: Json) -> None:
         found.setdefault("hierarchies", {})[column] = f"{files.HIERARCHIES}/{name}"
 
     return edited(request, piece, change, "workbench:hierarchies", "workbench:hierarchies")

@@ -23,12 +23,12 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tokumei.core.errors import InputError, NotFound
-from tokumei.core.text import from_json, to_json
+from tokumei.core.text import Json, JsonView, from_json, to_json
 from tokumei.data.files.disk import write_text
 from tokumei.tasks.job_file import Job
 from tokumei.tasks.job_writing import write_job
@@ -57,7 +57,7 @@ def read(folder: Path, name: str) -> Any:
         return None
 
 
-def write(folder: Path, name: str, found: Any) -> None:
+def write(folder: Path, name: str, found: object) -> None:
     """Write a JSON file of the folder at once or not at all."""
     write_text(folder / name, json.dumps(to_json(found), ensure_ascii=False, default=str))
 
@@ -72,7 +72,7 @@ def data_file(folder: Path) -> Path:
     return folder / str(read(folder, PIECE)["file"])
 
 
-def job_of(folder: Path) -> dict[str, Any]:
+def job_of(folder: Path) -> Json:
     """Read the job file as plain values."""
     try:
         return tomllib.loads((folder / JOB).read_text(encoding="utf-8"))
@@ -80,7 +80,7 @@ def job_of(folder: Path) -> dict[str, Any]:
         raise NotFound("no job file yet") from None
 
 
-def edit(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
+def edit(folder: Path, change: Callable[[Json], None]) -> None:
     """Change the job file; what would not be read again as a job is refused, and the file stays as it was."""
     found = job_of(folder)
     change(found)
@@ -89,7 +89,7 @@ def edit(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
     write_text(folder / JOB, text)
 
 
-def reasons_of(look: Mapping[str, Any] | None) -> dict[str, str]:
+def reasons_of(look: JsonView | None) -> dict[str, str]:
     """Return why each column was suggested its role."""
     return {} if look is None else {name: one["reason"] for name, one in look["columns"].items()}
 

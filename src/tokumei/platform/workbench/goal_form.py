@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field
 from itertools import zip_longest
 from typing import Any
@@ -19,6 +19,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Json, JsonView
 from tokumei.data.files.formats import ending_of
 from tokumei.methods.registry import TABLE_ANONYMIZERS
 from tokumei.methods.search.problem import check_asked
@@ -28,15 +29,7 @@ from tokumei.platform.workbench.folder import plain_name
 from tokumei.platform.workbench.words import MARKS, expected_in_words, word_of_request
 from tokumei.tasks.goal import requirements_of, usual_suppression
 from tokumei.tasks.job_file import IN_OUTPUT, MOST
-from tokumei.tasks.request import (
-    DEFAULT_METHOD,
-    FILES,
-    OF_COLUMNS,
-    Kind,
-    ReleaseRequest,
-    Requirements,
-    request_fields,
-)
+from tokumei.tasks.request import DEFAULT_METHOD, FILES, OF_COLUMNS, Kind, ReleaseRequest, Requirements, request_fields
 
 # Shown at once; all others are folded away.
 FIRST = ("k", "suppress")
@@ -50,7 +43,7 @@ K_ENDS, PER_CENT_ENDS = (2, 100), (0, 50)
 REMOVED = "-removed"
 
 
-def offered() -> list[Field[Any]]:
+def offered() -> list[Field[object]]:
     """Return the fields of a request that the form asks for."""
     return [one for one in request_fields(ReleaseRequest) if one.name not in ELSEWHERE]
 
@@ -102,7 +95,7 @@ class LevelField(forms.MultiValueField):
             given.pop()
         return ":".join(one or word for one, word in zip(given, self.widget.usual, strict=False))
 
-    def clean(self, value: Any) -> str:
+    def clean(self, value: object) -> str:
         """Refuse what does not begin with a number."""
         text: str = super().clean(value)
         if text and as_number(text.partition(":")[0]) is None:
@@ -116,7 +109,7 @@ class LevelField(forms.MultiValueField):
 class ShareField(forms.FloatField):
     """Reads a share that is sent in per cent."""
 
-    def clean(self, value: Any) -> float | None:
+    def clean(self, value: object) -> float | None:
         """Refuse what is no share."""
         try:
             found = super().clean(value)
@@ -135,7 +128,7 @@ class NamesField(forms.CharField):
         self.columns = columns
         self.widget.attrs |= {"placeholder": ", ".join(columns[:3]), "spellcheck": "false"}
 
-    def clean(self, value: Any) -> list[str]:
+    def clean(self, value: object) -> list[str]:
         """Refuse names that are no quasi-identifiers."""
         text = re.sub(r"[、，\r\n]", ",", str(super().clean(value) or ""))
         names = [one.strip() for one in next(csv.reader([text], skipinitialspace=True), []) if one.strip()]
@@ -147,7 +140,7 @@ class NamesField(forms.CharField):
 class GoalForm(forms.Form):
     """Asks what every class must hold and what the release is to keep."""
 
-    def __init__(self, job: Mapping[str, Any], sent: Any = None, uploads: Any = None, *, methods: Any = ()) -> None:
+    def __init__(self, job: JsonView, sent: Any = None, uploads: Any = None, *, methods: Iterable[str] = ()) -> None:
         super().__init__(sent, uploads, auto_id="%s", label_suffix="")
         self.job, self.methods = job, methods
         # Where uploads were stored, by the name of the field; said by whoever stored them.
@@ -159,10 +152,10 @@ class GoalForm(forms.Form):
         """Return the columns of a role."""
         return [name for name, one in self.job.get("roles", {}).items() if one == role]
 
-    def _section(self, name: str, found: Mapping[str, Any]) -> Any:
+    def _section(self, name: str, found: JsonView) -> Any:
         return found.get("output" if name in IN_OUTPUT else "requirements", {})
 
-    def _add(self, name: str, about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    def _add(self, name: str, about: JsonView) -> Iterator[tuple[str, str]]:
         """Add the fields of the page for one of the request."""
         kind, given = about["kind"], self._section(name, self.job).get(name)
         if kind in (Kind.LEVELS, Kind.WEIGHTS):
@@ -183,7 +176,7 @@ class GoalForm(forms.Form):
             self.fields[name + REMOVED] = forms.BooleanField(label=shown, required=False)
             yield name + REMOVED, ""
 
-    def _field(self, name: str, about: Mapping[str, Any], given: Any) -> forms.Field:
+    def _field(self, name: str, about: JsonView, given: Any) -> forms.Field:
         kind: Kind = about["kind"]
         if name == "k":
             low, high = min(K_ENDS[0], given or 1), max(K_ENDS[1], given or 1)
@@ -219,7 +212,7 @@ class GoalForm(forms.Form):
         named = [one.get("name", DEFAULT_METHOD) for one in self.job.get("method", [])] or [DEFAULT_METHOD]
         return max(usual_suppression(TABLE_ANONYMIZERS.get(one)) for one in named)
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> Json:
         """Refuse at each field what the library would refuse, and what does not go together."""
         cleaned = super().clean() or {}
         for one in offered():
@@ -245,7 +238,7 @@ class GoalForm(forms.Form):
     def _check_number(self, name: str, part: str, column: str, text: str) -> None:
         """Have the library read the number of a column; hierarchies are read when the release is made."""
         trees: Any = dict.fromkeys(self.job.get("hierarchies", {}), True)
-        asked: dict[str, Any] = {name: {column: text}}
+        asked: Json = {name: {column: text}}
         try:
             if name in OF_COLUMNS:
                 requirements_of(Requirements(**asked), trees)
@@ -280,7 +273,7 @@ class GoalForm(forms.Form):
             self.add_error("prefer", said % ", ".join(local))
 
     @property
-    def uploads(self) -> dict[str, UploadedFile[Any]]:
+    def uploads(self) -> dict[str, UploadedFile[bytes]]:
         """The files that were sent, by the name of their field."""
         return {name: self.cleaned_data[name] for name in FILES if self.cleaned_data.get(name)}
 
@@ -320,7 +313,7 @@ class GoalForm(forms.Form):
         return [self[name] for name in FIRST]
 
     @property
-    def folded(self) -> list[dict[str, Any]]:
+    def folded(self) -> list[Json]:
         """The rest in two parts, each open where something is asked: further requirements, what the release keeps."""
         names = {one.name for one in request_fields(Requirements)}
         listed = [one for one in offered() if one.name not in FIRST]
@@ -329,7 +322,7 @@ class GoalForm(forms.Form):
             self._part(_("What the release keeps"), [one for one in listed if one.name not in names]),
         ]
 
-    def _part(self, title: str, listed: Sequence[Field[Any]]) -> dict[str, Any]:
+    def _part(self, title: str, listed: Sequence[Field[object]]) -> dict[str, object]:
         fields = {one.name: [self[part] for part in self.parts[one.name]] for one in listed}
         blocks = [
             {

@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404
@@ -17,6 +16,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from tokumei.core.errors import NotFound
+from tokumei.core.text import Json
 from tokumei.platform.access import UserRequest
 from tokumei.platform.workbench import editing, services
 from tokumei.platform.workbench import folder as files
@@ -48,10 +48,7 @@ NAMES: dict[str, tuple[str, str | Promise]] = {
         "out/secret/recipe.json",
         _("The recipe: applies the same generalization to next month's file. Keep it apart."),
     ),
-    files.NEXT_RELEASE: (
-        f"{files.NEXT}/{files.NEXT_RELEASE}",
-        _("The release of the other file, by the same recipe."),
-    ),
+    files.NEXT_RELEASE: (f"{files.NEXT}/{files.NEXT_RELEASE}", _("The release of the other file, by the same recipe.")),
     "everything.zip": ("job.toml", _("All of it, with what is kept apart. Your file itself is not in it.")),
 }
 
@@ -119,7 +116,7 @@ class HandedOver:
         return files.data_file(self.piece.folder).name
 
     @property
-    def job(self) -> dict[str, Any]:
+    def job(self) -> Json:
         """The job file as plain values."""
         return files.job_of(self.piece.folder)
 
@@ -132,16 +129,16 @@ class HandedOver:
         """Return the columns of a role."""
         return [name for name, one in self.job.get("roles", {}).items() if one == role]
 
-    def file(self) -> UploadedFile[Any]:
+    def file(self) -> UploadedFile[bytes]:
         """Return the file as if it had been uploaded."""
         return LyingFile(files.data_file(self.piece.folder), self.name)
 
-    def hierarchies(self) -> list[UploadedFile[Any]]:
+    def hierarchies(self) -> list[UploadedFile[bytes]]:
         """Return a file for each hierarchy, named by its column."""
         made = self.piece.folder / files.MADE_TREES
         return [LyingFile(made / f"{place}.csv", f"{name}.csv") for place, name in enumerate(self.columns)]
 
-    def for_offer(self) -> dict[str, Any]:
+    def for_offer(self) -> Json:
         """Suggest what the form of an offer asks for: names, the safety of the job, who a row is."""
         stem = Path(self.name).stem
         # No offer promises less than three.
@@ -149,7 +146,7 @@ class HandedOver:
         identifiers = self.columns_with("identifier")
         return {"name": stem, "criteria": f"public={k}", "person": identifiers[0] if identifiers else ""}
 
-    def for_contest(self) -> dict[str, Any]:
+    def for_contest(self) -> Json:
         """Suggest what the form of a contest asks for: a text of its own with the columns of this file."""
         from tokumei.contest.custom.template import template_of
 

@@ -9,20 +9,19 @@ the workbench on.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text, counted
+from tokumei.core.text import Json, JsonView, Text, counted
 from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import read_frame, write_frame
-from tokumei.data.files.histories import read_history
 from tokumei.data.files.reading import AS_IT_IS, Reading
+from tokumei.data.history import read_history
 from tokumei.data.table import Table
 from tokumei.hierarchies.files import write_hierarchy
 from tokumei.hierarchies.leaves import check_covers
@@ -92,7 +91,7 @@ SAMPLES = {
 MOST_COLUMNS = 500
 
 
-def look(asked: Mapping[str, Any]) -> dict[str, Any]:
+def look(asked: JsonView) -> Json:
     """Look at the file: its columns, a first job file, what it gives away, and the hierarchies of its columns."""
     folder, kind = Path(asked["folder"]), str(asked["kind"])
     with refusing():
@@ -133,7 +132,7 @@ def _look_at_columns(folder: Path, path: Path, kind: str) -> pl.DataFrame:
     return frame
 
 
-def _picture(column: pl.Series) -> dict[str, Any]:
+def _picture(column: pl.Series) -> Json:
     return {"bars": [], "others": 0} if column.dtype.is_nested() else histogram(column)
 
 
@@ -144,7 +143,7 @@ def _study_table(folder: Path, frame: pl.DataFrame | None) -> None:
     sampling = Sampling(job.population_size, job.weights)
     sampling = sampling.with_special_uniques(len(table.quasi_identifiers), table.n_rows)
     audited = audit_table(table, population_size=sampling.population_size, weights=sampling.weights, suda=sampling.suda)
-    risk: dict[str, Any] = {
+    risk: Json = {
         "audit": audited.to_dict(),
         "sizes": audited.counts.rows_by_size(),
         "roles": dict(job.roles),

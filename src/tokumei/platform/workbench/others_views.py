@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from tokumei.attacks.registry import MARGIN
 from tokumei.attacks.table_threats import PRESENCE, TABLE_THREATS, TELLS, VALUE, WHO
 from tokumei.core.errors import InputError
+from tokumei.core.text import Json, JsonView
 from tokumei.data.files.formats import ending_of
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.files.incoming import uploads_of
@@ -84,7 +85,7 @@ class OthersForm(forms.Form):
         gettext_lazy("Everybody who might be in the data, and those who are, with the same columns."),
     )
 
-    def __init__(self, before: Mapping[str, Any], data: Any = None, sent: Any = None) -> None:
+    def __init__(self, before: JsonView, data: Any = None, sent: Any = None) -> None:
         """before: what was asked the last time."""
         asked = {name: before[name] for name in ("whose", "column", "threat") if name in before}
         super().__init__(data, sent, initial=asked)
@@ -93,7 +94,7 @@ class OthersForm(forms.Form):
             if name in before:
                 self.fields[name].help_text = _("Sent before; choose another one to replace it.")
 
-    def clean(self) -> dict[str, Any]:
+    def clean(self) -> dict[str, object]:
         """Say beside its field what lacks, and what is no file of a table."""
         found = super().clean() or {}
         for name in FILES:
@@ -112,7 +113,7 @@ class OthersForm(forms.Form):
                 self.add_error("population", _("A journalist needs the list in which people are looked up."))
         return found
 
-    def asked(self) -> dict[str, Any]:
+    def asked(self) -> Json:
         """Return what is asked, with the files that were sent before."""
         told = {name: self.cleaned_data[name] for name in ("whose", "column", "threat")}
         sent = self.cleaned_data["release"]
@@ -157,7 +158,7 @@ def page(request: UserRequest, piece: Piece, report: str) -> FileResponse:
     return FileResponse(path.open("rb"), as_attachment=True, filename=report)
 
 
-def found_shown(found: Mapping[str, Any]) -> dict[str, Any]:
+def found_shown(found: JsonView) -> Json:
     """Return the verdict, what else was found, the figures and the rows at most risk."""
     lines = sorted(_verdicts(found["attacks"]), key=lambda one: -one["gain"])
     who = str(THREATS[found["asked"]["threat"]])
@@ -182,7 +183,7 @@ def found_shown(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _verdicts(attacks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _verdicts(attacks: Sequence[JsonView]) -> list[Json]:
     """Return a sentence for each thing that attacks tell, of the attack that finds most above chance."""
     told = []
     for what, names in (*FINDING.items(), (DESCRIBED, [DESCRIBED])):
@@ -193,13 +194,13 @@ def _verdicts(attacks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return told
 
 
-def _chance(outcome: Mapping[str, Any]) -> float:
+def _chance(outcome: JsonView) -> float:
     """Return what is found by guessing, or of people outside by the same score, if that is more."""
     control = outcome["control"] if outcome["control_of"] == outcome["measure"] else None
     return max(outcome["baseline"] or 0.0, control or 0.0)
 
 
-def _said(what: str, attack: Mapping[str, Any]) -> dict[str, Any]:
+def _said(what: str, attack: JsonView) -> Json:
     outcome = attack["outcome"]
     chance = _chance(outcome)
     words = {
@@ -224,7 +225,7 @@ def _said(what: str, attack: Mapping[str, Any]) -> dict[str, Any]:
     return {"said": said % words, "gain": gain, "kind": kind, "sure": interval_in_words(outcome)}
 
 
-def _learned(attack: Mapping[str, Any]) -> str | None:
+def _learned(attack: JsonView) -> str | None:
     """Return the column that an attack learned, where it is the only one."""
     return next((one["inputs"]["sensitive"] for one in attack["scores"].values() if "sensitive" in one["inputs"]), None)
 

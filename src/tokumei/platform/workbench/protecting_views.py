@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse, JsonResponse
@@ -13,28 +12,17 @@ from django.utils.translation import gettext as _
 from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.core.errors import InputError
 from tokumei.core.registry import part_options
+from tokumei.core.text import Json, JsonView
 from tokumei.methods.history.steps import HistoryStep
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.messages import describe_error
-from tokumei.platform.workbench import drawing, editing, services
+from tokumei.platform.workbench import drawing, editing, services, words
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.file_views import edited, find, frame
 from tokumei.platform.workbench.goal_form import GoalForm
 from tokumei.platform.workbench.models import Piece
-from tokumei.platform.workbench.words import (
-    attack_lines,
-    exactness_in_words,
-    interval_in_words,
-    knowledge_in_words,
-    number_lines,
-    of_measures,
-    says,
-    singled_out_lines,
-    step_in_words,
-    title_of,
-)
 
 SETS_SHOWN = 6
 ROWS_SHOWN = 5
@@ -66,7 +54,7 @@ def risk(request: UserRequest, piece: Piece) -> HttpResponse:
     return render(request, "workbench/risk.html", shown)
 
 
-def _table_risk(found: Mapping[str, Any]) -> dict[str, Any]:
+def _table_risk(found: JsonView) -> Json:
     audit, sizes = found["audit"], found["sizes"]
     rows = [
         (f"{low:,}" if low == high else f"{low:,}–{high:,}", float(n), f"{n:,} ({n / max(1, audit['rows']):.0%})")
@@ -78,7 +66,7 @@ def _table_risk(found: Mapping[str, Any]) -> dict[str, Any]:
         "audit": audit,
         "several_rows": found.get("several_rows"),
         "sizes": drawing.bars(rows, title=_("Rows by the size of their class"), kind="risk"),
-        "numbers": number_lines(of_measures(audit["measures"])),
+        "numbers": words.number_lines(words.of_measures(audit["measures"])),
         "sets": found.get("sets", [])[:SETS_SHOWN],
         "by_column": drawing.bars(
             [(name, share, f"{share:.0%}") for name, share in by_column],
@@ -92,9 +80,9 @@ def _table_risk(found: Mapping[str, Any]) -> dict[str, Any]:
         "individual": _individual_shown(audit.get("individual_risk")),
         "special": _special_shown(audit.get("special_uniques")),
         "attackers": [_attacker_shown(one) for one in found.get("threat_models", [])],
-        "tried": attack_lines(found["attacks"]) if "attacks" in found else None,
+        "tried": words.attack_lines(found["attacks"]) if "attacks" in found else None,
         "linked": _linked(found.get("attacks", [])),
-        "singled_out": singled_out_lines(found["attacks"]) if "attacks" in found else [],
+        "singled_out": words.singled_out_lines(found["attacks"]) if "attacks" in found else [],
         "share_alone": f"{audit['unique'] / max(1, audit['rows']):.0%}",
     }
 
@@ -102,7 +90,7 @@ def _table_risk(found: Mapping[str, Any]) -> dict[str, Any]:
 ESTIMATORS = {"pitman": "Pitman", "zayatz": "Zayatz", "snb": "SNB"}
 
 
-def _estimates_shown(found: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+def _estimates_shown(found: JsonView | None) -> list[Json]:
     """Show each estimate of who is alone in the population; nothing where the sample is everybody."""
     if found is None or found["chosen"] not in ESTIMATORS:
         return []
@@ -117,7 +105,7 @@ def _estimates_shown(found: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     ]
 
 
-def _individual_shown(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _individual_shown(found: JsonView | None) -> Json | None:
     """Show the risk by sampling weights, and the rows at the highest."""
     if found is None:
         return None
@@ -132,7 +120,7 @@ def _individual_shown(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
     }
 
 
-def _special_shown(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _special_shown(found: JsonView | None) -> Json | None:
     """Show how many rows few columns single out, what each column adds, and the rows with the highest scores."""
     if found is None:
         return None
@@ -147,17 +135,17 @@ def _special_shown(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
     }
 
 
-def _linked(attacks: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
+def _linked(attacks: Sequence[JsonView]) -> dict[str, str] | None:
     """Show the share of people whom record linkage finds with certainty; None where it was not tried."""
     certain = next((one["scores"].get("certain") for one in attacks if one["attack"] == "record-linkage"), None)
-    return None if certain is None else {"value": f"{certain['value']:.1%}", "said": interval_in_words(certain)}
+    return None if certain is None else {"value": f"{certain['value']:.1%}", "said": words.interval_in_words(certain)}
 
 
-def _attacker_shown(one: Mapping[str, Any]) -> dict[str, Any]:
+def _attacker_shown(one: JsonView) -> Json:
     bound = "≤ " if one.get("is_bound") else ""
     shares = {key: f"{bound}{one[key]:.1%}" if key in one else "–" for key in ("highest", "mean", "above")}
     return (
-        {"title": title_of(one["name"]), "says": says(one["name"])}
+        {"title": words.title_of(one["name"]), "says": words.says(one["name"])}
         | shares
         | {
             "name": one["name"],
@@ -167,9 +155,9 @@ def _attacker_shown(one: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-def _history_risk(found: Mapping[str, Any]) -> dict[str, Any]:
+def _history_risk(found: JsonView) -> Json:
     attackers = found.get("attackers", [])
-    rows = [(knowledge_in_words(one["knows"]), one["measured"], f"{one['measured']:.1%}") for one in attackers]
+    rows = [(words.knowledge_in_words(one["knows"]), one["measured"], f"{one['measured']:.1%}") for one in attackers]
     return {
         "facts": found["facts"],
         "attackers": drawing.bars(rows, title=_("Chance to find a customer by what is known"), kind="risk", label=290),
@@ -179,8 +167,8 @@ def _history_risk(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _curve_shown(one: Mapping[str, Any]) -> dict[str, Any]:
-    return {"knows": exactness_in_words(one["knows"]), "shares": [f"{share:.0%}" for share in one["singled_out"]]}
+def _curve_shown(one: JsonView) -> Json:
+    return {"knows": words.exactness_in_words(one["knows"]), "shares": [f"{share:.0%}" for share in one["singled_out"]]}
 
 
 @access("user", of=find, methods="GET POST")
@@ -224,7 +212,7 @@ def _edit(request: UserRequest, piece: Piece, goal: GoalForm | None) -> None:
     services.edit(piece, change)
 
 
-def _methods_shown(job: Mapping[str, Any]) -> dict[str, Any]:
+def _methods_shown(job: JsonView) -> dict[str, object]:
     chosen = [one["name"] for one in job.get("method", [])] or ["optimal"]
     listed = [*USUAL, *(name for name in TABLE_ANONYMIZERS if name not in USUAL)]
     return {
@@ -239,12 +227,12 @@ def _is_ready(name: str) -> bool:
     return not hasattr(part, "perturb") and not any(option.is_required for option in part_options(part))
 
 
-def _method_shown(name: str, is_chosen: bool) -> dict[str, Any]:
+def _method_shown(name: str, is_chosen: bool) -> Json:
     doc = (TABLE_ANONYMIZERS.get(name).__doc__ or "").strip().splitlines()[0]
     return {"name": name, "says": doc, "is_chosen": is_chosen, "is_usual": name in USUAL}
 
 
-def _pipeline_shown(job: Mapping[str, Any]) -> dict[str, Any]:
+def _pipeline_shown(job: JsonView) -> Json:
     methods = job.get("method") or [{"name": "pseudonyms"}]
     steps = {one["method"]: one for one in editing.steps_of(methods[0])}
     parts = {name: HISTORY_ANONYMIZERS.get(name) for name in HISTORY_ANONYMIZERS}
@@ -256,8 +244,8 @@ def _pipeline_shown(job: Mapping[str, Any]) -> dict[str, Any]:
         "attacks": [
             {
                 "name": name,
-                "title": title_of(name),
-                "says": says(name),
+                "title": words.title_of(name),
+                "says": words.says(name),
                 "is_chosen": name in threat.get("attacks", []),
                 "is_usual": name in USUAL_ATTACKS,
             }
@@ -266,7 +254,7 @@ def _pipeline_shown(job: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _step_shown(name: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
+def _step_shown(name: str, chosen: JsonView) -> Json:
     part, given = HISTORY_ANONYMIZERS.get(name), chosen.get(name, {})
     options = []
     for option in (one for one in part_options(part) if not one.is_file):
@@ -285,7 +273,7 @@ def _step_shown(name: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": name, "says": doc, "is_chosen": name in chosen, "options": options}
 
 
-def _frontier_shown(found: Mapping[str, Any] | None, piece: Piece) -> dict[str, Any]:
+def _frontier_shown(found: JsonView | None, piece: Piece) -> Json:
     if found is None:
         return {}
     releases = found["releases"]
@@ -326,7 +314,7 @@ def choose(request: UserRequest, piece: Piece) -> HttpResponse:
         raise Http404
     chosen = releases[int(number) - 1]
 
-    def change(found: dict[str, Any]) -> None:
+    def change(found: Json) -> None:
         if "pipeline" in chosen:
             found["method"] = [editing.as_method(chosen["pipeline"])]
             return
@@ -364,4 +352,4 @@ def state(request: UserRequest, piece: Piece) -> JsonResponse:
     if busy is None:
         return JsonResponse({"is_final": True})
     told = {key: busy.progress.get(key) for key in ("done", "total")}
-    return JsonResponse({"is_final": False, "says": step_in_words(busy), "progress": told | {"step": ""}})
+    return JsonResponse({"is_final": False, "says": words.step_in_words(busy), "progress": told | {"step": ""}})

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from tokumei.core.text import Json, JsonView
+from tokumei.data.files.disk import file_hash
 from tokumei.data.files.formats import read_beside, read_frame
-from tokumei.data.files.histories import read_history
-from tokumei.data.history import History
+from tokumei.data.history import History, read_history
 from tokumei.data.release import Recipe
 from tokumei.platform.jobs.child import refusing
 from tokumei.platform.workbench import folder as files
@@ -31,14 +31,13 @@ from tokumei.tasks.measure_table import correlations, history_before_after
 from tokumei.tasks.report_history import sweep_history
 from tokumei.tasks.row_numbers import rows_of_column
 from tokumei.tasks.run_job import run_job
-from tokumei.tasks.run_steps import file_hash
 
 STARTED = ".started"
 # The strongest attacks that fit in the time: by weak ones, people seem safe who are not.
 FRONTIER_WAYS, FRONTIER_MINUTES = 12, 2
 
 
-def release(asked: Mapping[str, Any]) -> dict[str, Any]:
+def release(asked: JsonView) -> Json:
     """Do the job of the job file, as `tokumei run` does; one that was broken off goes on where it was."""
     folder = Path(asked["folder"])
     with refusing():
@@ -46,7 +45,7 @@ def release(asked: Mapping[str, Any]) -> dict[str, Any]:
         _make_room(job, out)
         run_job(job, out, force=True)
         released = _read_release(out)
-        shown: dict[str, Any] = {"first_rows": {"columns": released.columns, "rows": first_rows(released)}}
+        shown: dict[str, object] = {"first_rows": {"columns": released.columns, "rows": first_rows(released)}}
         if job.kind == "table":
             shown["correlations"] = correlations(table_of(job)[0], released)
         else:
@@ -76,7 +75,7 @@ def _read_release(out: Path) -> pl.DataFrame:
     )
 
 
-def attack_others(asked: Mapping[str, Any]) -> dict[str, Any]:
+def attack_others(asked: JsonView) -> Json:
     """Attack and measure a release that others made of the file, and write the report."""
     folder = Path(asked["folder"])
     with refusing():
@@ -122,7 +121,7 @@ def digest_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def apply_next(asked: Mapping[str, Any]) -> dict[str, Any]:
+def apply_next(asked: JsonView) -> Json:
     """Generalize another file of the same columns as the recipe of the release says, and check that it holds."""
     folder = Path(asked["folder"])
     beside = folder / files.NEXT
@@ -141,7 +140,7 @@ def apply_next(asked: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def frontier(asked: Mapping[str, Any]) -> dict[str, Any]:
+def frontier(asked: JsonView) -> dict[str, object]:
     """Try releases that promise more and more."""
     folder, kind = Path(asked["folder"]), str(asked["kind"])
     with refusing():
@@ -154,7 +153,7 @@ def frontier(asked: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def _table_frontier(job: Job) -> dict[str, Any]:
+def _table_frontier(job: Job) -> dict[str, object]:
     table = table_of(job)[0]
     methods = dict(job.methods)
     asked = job.request("optimal", {}, 0)
@@ -166,7 +165,7 @@ def _table_frontier(job: Job) -> dict[str, Any]:
     return frontier_table(table, methods=methods, ks=ks, shares=(0.05,), asked=asked).to_dict()
 
 
-def _sweep(history: History, folder: Path) -> dict[str, Any]:
+def _sweep(history: History, folder: Path) -> Json:
     """Try twelve pipelines of the usual ones that the history allows; what was tried before is not tried again."""
     ways, left_out = possible_ways(default_grid(history.absent), history)
     every = max(1, -(-len(ways) // FRONTIER_WAYS))

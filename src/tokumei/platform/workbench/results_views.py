@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, cast, get_args
+from typing import IO, cast, get_args
 
 from django.conf import settings
 from django.contrib import messages
@@ -15,25 +14,16 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError
+from tokumei.core.text import Json, JsonView
 from tokumei.methods.apply import Unseen
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.messages import describe_error
-from tokumei.platform.workbench import drawing, services
+from tokumei.platform.workbench import drawing, services, words
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.file_views import find, frame
 from tokumei.platform.workbench.handing_over import job_with_seed, takeable
 from tokumei.platform.workbench.models import Piece
-from tokumei.platform.workbench.words import (
-    IN_A_HISTORY,
-    attack_lines,
-    history_figures,
-    number_lines,
-    of_measures,
-    says,
-    singled_out_lines,
-    title_of,
-)
 from tokumei.reports.dossier_pages import MISSING
 
 COLUMNS_SHOWN, VALUES_SHOWN = 12, 6
@@ -53,30 +43,30 @@ def see(request: UserRequest, piece: Piece) -> HttpResponse:
     return render(request, "workbench/see.html", shown)
 
 
-def _numbers(result: Mapping[str, Any], piece: Piece) -> dict[str, Any]:
+def _numbers(result: JsonView, piece: Piece) -> Json:
     use = [
-        {"name": title_of(name), "says": says(name), "value": f"{score['value']:.3g}"}
+        {"name": words.title_of(name), "says": words.says(name), "value": f"{score['value']:.3g}"}
         for name, score in result.get("use", {}).get("scores", {}).items()
         if score.get("value") is not None
     ]
-    shown: dict[str, Any] = {
-        "tried": attack_lines(result.get("attacks", [])),
+    shown: Json = {
+        "tried": words.attack_lines(result.get("attacks", [])),
         "use": use,
         "suppressed": f"{result.get('suppressed') or 0:.1%}",
-        "singled_out": singled_out_lines(result.get("attacks", [])),
+        "singled_out": words.singled_out_lines(result.get("attacks", [])),
     }
     if piece.kind == "history":
-        shown["figures"] = history_figures(result.get("attacks", []))
+        shown["figures"] = words.history_figures(result.get("attacks", []))
     shown["loss"] = None if result.get("loss") is None else f"{result['loss']:.1%}"
     return shown | (_of_table(result) if piece.kind == "table" else {})
 
 
-def _beside(released: Mapping[str, Any]) -> dict[str, Any]:
+def _beside(released: JsonView) -> Json:
     """Draw what a history's columns hold before and after, and list the correlations of a table's."""
     drawn = []
     for name, listed in released.get("columns", {}).items():
         rows = [(one["value"] or _("other"), one["before"], one["after"]) for one in listed]
-        called = str(IN_A_HISTORY.get(name, name))
+        called = str(words.IN_A_HISTORY.get(name, name))
         drawn.append({"name": called, "drawn": drawing.before_and_after(rows, title=_("%s before and after") % called)})
     pairs = [
         {"names": " – ".join(one["columns"])} | {side: f"{one[side]:+.2f}" for side in ("before", "after")}
@@ -85,7 +75,7 @@ def _beside(released: Mapping[str, Any]) -> dict[str, Any]:
     return {"history_pictures": drawn, "correlations": pairs}
 
 
-def _of_table(result: Mapping[str, Any]) -> dict[str, Any]:
+def _of_table(result: JsonView) -> Json:
     profile = result["profile"]
     pictures = []
     for name, column in list(profile["columns"].items())[:COLUMNS_SHOWN]:
@@ -103,10 +93,10 @@ def _of_table(result: Mapping[str, Any]) -> dict[str, Any]:
                 "drawn": drawing.before_and_after(rows, title=_("%s before and after") % name),
             }
         )
-    before, after = (of_measures(result[side]["measures"]) for side in ("before", "after"))
+    before, after = (words.of_measures(result[side]["measures"]) for side in ("before", "after"))
     return {
         "pictures": pictures,
-        "numbers": number_lines(before, after),
+        "numbers": words.number_lines(before, after),
         "sizes": [
             {
                 "name": side,

@@ -5,7 +5,6 @@ The studio is the workbench for one person on their own machine: a local owner, 
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 import logging
@@ -28,12 +27,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from tokumei.core.errors import InputError, NotFound
+from tokumei.core.text import Json
 from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import ending_of
-from tokumei.platform.accounts.authentication import allow, alone
+from tokumei.platform.accounts.authentication import allow, alone, token_digest
 from tokumei.platform.accounts.models import User
 from tokumei.platform.files.shared import has_store, is_shared, share, sweep_shared, unshare
-from tokumei.platform.files.uploads import telling_full_disk
+from tokumei.platform.files.uploads import telling_full_disk, write_privately
 from tokumei.platform.jobs.models import Job, Outcome
 from tokumei.platform.jobs.process import ORPHAN_SECONDS, ChildAnswer
 from tokumei.platform.jobs.queue import WORKBENCH, Work, begin
@@ -61,7 +61,12 @@ FOR_FIGURES = 80 * 2**30
 
 
 def begin_piece(
-    owner: User, *, upload: UploadedFile[Any] | None = None, path: Path | None = None, sample: str = "", kind: str = ""
+    owner: User,
+    *,
+    upload: UploadedFile[bytes] | None = None,
+    path: Path | None = None,
+    sample: str = "",
+    kind: str = "",
 ) -> Piece:
     """Begin a piece of work on a file that was sent, on one of this machine or on a sample, and have it looked at."""
     from tokumei.platform.workbench.looking import SAMPLES
@@ -105,7 +110,7 @@ def _file_name(given: str) -> str:
     return name
 
 
-def take_next(piece: Piece, upload: UploadedFile[Any] | None, unseen: str) -> None:
+def take_next(piece: Piece, upload: UploadedFile[bytes] | None, unseen: str) -> None:
     """Take another file of the same columns, and have the recipe of the release applied to it."""
     name = _file_name(str(upload.name if upload is not None else ""))
     folder = piece.folder / files.NEXT
@@ -125,7 +130,7 @@ def take_next(piece: Piece, upload: UploadedFile[Any] | None, unseen: str) -> No
         start(piece, APPLY)
 
 
-def take_beside(piece: Piece, name: str, upload: UploadedFile[Any], below: str = files.GIVEN) -> str:
+def take_beside(piece: Piece, name: str, upload: UploadedFile[bytes], below: str = files.GIVEN) -> str:
     """Take a file that a request names, in the place of one before; returns its path in the folder."""
     folder = piece.folder / below
     path = folder / f"{name}{ending_of(files.plain_name(str(upload.name)))}"
@@ -143,7 +148,7 @@ def take_beside(piece: Piece, name: str, upload: UploadedFile[Any], below: str =
     return f"{below}/{path.name}"
 
 
-def attack_others(piece: Piece, asked: dict[str, Any], uploads: dict[str, UploadedFile[Any]]) -> None:
+def attack_others(piece: Piece, asked: Json, uploads: dict[str, UploadedFile[bytes]]) -> None:
     """Take a release that others made with what stands beside it, and have it attacked."""
     for name, upload in uploads.items():
         asked[name] = take_beside(piece, name, upload, files.OTHERS)
@@ -162,7 +167,7 @@ def _count_bytes(piece: Piece) -> None:
     Piece.objects.filter(pk=piece.pk).update(n_bytes=n_bytes)
 
 
-def edit(piece: Piece, change: Callable[[dict[str, Any]], None]) -> None:
+def edit(piece: Piece, change: Callable[[Json], None]) -> None:
     """Change the job file; what would not be read again as a job is refused, and the file stays as it was."""
     files.edit(piece.folder, change)
     share(piece.place / files.JOB)
@@ -170,13 +175,7 @@ def edit(piece: Piece, change: Callable[[dict[str, Any]], None]) -> None:
 
 def _store(chunks: Iterable[bytes], path: Path) -> None:
     """Write what was sent where only the server can read it."""
-    n_bytes = 0
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
-        for chunk in chunks:
-            n_bytes += len(chunk)
-            handle.write(chunk)
-        handle.flush()
-        os.fsync(handle.fileno())
+    n_bytes, _sha256 = write_privately(chunks, path)
     if not n_bytes:
         raise InputError.of(_("a file that is not empty"), file=path.name)
 
@@ -294,7 +293,7 @@ def _piece(job: Job) -> Piece:
     return Piece.objects.get(key=job.subject)
 
 
-def _ask(job: Job) -> dict[str, Any]:
+def _ask(job: Job) -> Json:
     piece = _piece(job)
     trees = piece.folder / files.TREES
     if has_store() and trees.exists():
@@ -328,7 +327,7 @@ def _share(job: Job) -> None:
             share(one)
 
 
-def _write_result(job: Job, result: dict[str, Any]) -> None:
+def _write_result(job: Job, result: dict[str, object]) -> None:
     _share(job)
 
 
@@ -378,7 +377,7 @@ def make_link(file: Path | None, kind: str) -> str:
     if file is not None:
         address = reverse("workbench:columns", args=[begin_piece(owner, path=file, kind=kind).key])
     token = secrets.token_urlsafe(32)
-    write_text(_place(), json.dumps({"sha256": _digest(token), "to": address}))
+    write_text(_place(), json.dumps({"sha256": token_digest(token), "to": address}))
     _place().chmod(0o600)
     return reverse("workbench:enter", args=[token])
 
@@ -389,7 +388,7 @@ def use_link(token: str) -> tuple[User, str] | None:
         return None
     try:
         found = json.loads(_place().read_text(encoding="utf-8"))
-        if not hmac.compare_digest(found["sha256"], _digest(token)):
+        if not hmac.compare_digest(found["sha256"], token_digest(token)):
             return None
         # Of two who come at once, one finds nothing to remove.
         _place().unlink()
@@ -400,7 +399,3 @@ def use_link(token: str) -> tuple[User, str] | None:
 
 def _place() -> Path:
     return Path(settings.DATA) / LINK
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from django import template
 from django.utils.functional import Promise
@@ -24,6 +23,7 @@ from tokumei.attacks.registry import (
     was_tried,
 )
 from tokumei.core.errors import Fault
+from tokumei.core.text import Json, JsonView
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.messages import translated
 from tokumei.reports.explanations import explain
@@ -117,11 +117,7 @@ EXACTNESS: Words = {
 
 
 # What follows a number in a requirement.
-MARKS: Words = {
-    "KIND": gettext_lazy("how it is measured"),
-    "WHOSE": gettext_lazy("whose shares count"),
-    "C": "c",
-}
+MARKS: Words = {"KIND": gettext_lazy("how it is measured"), "WHOSE": gettext_lazy("whose shares count"), "C": "c"}
 REQUEST: Words = {
     "distinct": gettext_lazy("different values"),
     "entropy": gettext_lazy("entropy"),
@@ -164,7 +160,7 @@ def language() -> str:
     return (get_language() or "en").partition("-")[0]
 
 
-def fault_text(fault: Mapping[str, Any]) -> str:
+def fault_text(fault: Mapping[str, object]) -> str:
     """Describe a fault in the reader's language, as far as it is known there."""
     return expected_in_words(_read(fault))
 
@@ -174,16 +170,16 @@ def expected_in_words(fault: Fault) -> str:
     return (expected_in_japanese(fault) if language() == "ja" else None) or fault.wanted
 
 
-def english(fault: Mapping[str, Any]) -> str:
+def english(fault: Mapping[str, object]) -> str:
     """Describe a fault in English."""
     return _read(fault).wanted
 
 
-def _read(fault: Mapping[str, Any]) -> Fault:
+def _read(fault: Mapping[str, object]) -> Fault:
     return Fault.from_json(fault)
 
 
-def number_lines(measures: Mapping[str, Any], after: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+def number_lines(measures: JsonView, after: JsonView | None = None) -> list[Json]:
     """Return the known measures with what each says, and those of a release beside them."""
     return [
         {
@@ -197,7 +193,7 @@ def number_lines(measures: Mapping[str, Any], after: Mapping[str, Any] | None = 
     ]
 
 
-def number(name: str, score: Mapping[str, Any] | None) -> str:
+def number(name: str, score: JsonView | None) -> str:
     """Write a number as people read it: a share in per cent, a count as it is."""
     if score is None or score.get("value") is None:
         return "–"
@@ -209,7 +205,7 @@ def number(name: str, score: Mapping[str, Any] | None) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:,.3g}"
 
 
-def of_measures(found: Mapping[str, Any]) -> dict[str, Any]:
+def of_measures(found: JsonView) -> Json:
     """Put the measures of an audit together: those of classes, and the worst of the sensitive columns."""
     return dict(found.get("classes", {})) | dict(found.get("worst", {}))
 
@@ -225,7 +221,7 @@ def exactness_in_words(knows: str) -> str:
     return str(EXACTNESS.get(knows, knows))
 
 
-def attack_lines(tried: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def attack_lines(tried: Iterable[JsonView]) -> list[Json]:
     """Return what each attack found, with its interval and chance level; other scores are not shares."""
     return [
         {
@@ -249,7 +245,7 @@ def attack_lines(tried: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def singled_out_lines(tried: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def singled_out_lines(tried: Iterable[Mapping[str, object]]) -> list[Json]:
     """Show beside k whether labels single people out: the finding with its figures, or why it was not measured."""
     return [
         {
@@ -262,7 +258,7 @@ def singled_out_lines(tried: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]
     ]
 
 
-def history_figures(tried: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def history_figures(tried: Sequence[JsonView]) -> list[Json]:
     """Show who was found in a history and whose purchases are known, side by side, each by the best attack.
 
     Where the purchases were not measured the line says why.
@@ -284,11 +280,11 @@ def history_figures(tried: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return lines
 
 
-def _value(tried: Mapping[str, Any], name: str) -> float:
+def _value(tried: JsonView, name: str) -> float:
     return float(tried["scores"][name]["value"] or 0)
 
 
-def interval_in_words(score: Mapping[str, Any]) -> str:
+def interval_in_words(score: JsonView) -> str:
     """Write the interval of a score, and what guessing would have found."""
     parts = []
     if score.get("interval"):
@@ -305,7 +301,7 @@ register = template.Library()
 
 
 @register.filter
-def expected(fault: Mapping[str, Any]) -> str:
+def expected(fault: Mapping[str, object]) -> str:
     """Show what a fault lacks in the reader's language."""
     said = fault_text(fault)
     is_english = language() == "ja" and said == english(fault)

@@ -17,12 +17,7 @@ LENGTHS = {"up to 5 classes": 5, "up to 10 classes": 10, "all classes": ALL}
 
 def fit_figures(appendix: Appendix) -> tuple[StudyFigure, ...]:
     """Draw the laws, what they are fitted on, and how far they are off."""
-    return (
-        _law_figure(appendix),
-        _service_figure(appendix),
-        _length_figure(appendix),
-        _error_figure(appendix),
-    )
+    return (_law_figure(appendix), _service_figure(appendix), _length_figure(appendix), _error_figure(appendix))
 
 
 def correlations(

@@ -68,11 +68,7 @@ class AdultLosses:
         counts = count_classes(data / TABLE, list(COLUMNS))
         nodes = judge_all(lattice, counts)
         found = _search_all(lattice, counts)
-        return Findings(
-            _lines(lattice, counts, nodes, found),
-            (_figure(found),),
-            (_table(found), _remark(nodes)),
-        )
+        return Findings(_lines(lattice, counts, nodes, found), (_figure(found),), (_table(found), _remark(nodes)))
 
 
 Key = tuple[str, float, int]

@@ -68,10 +68,7 @@ class AttacksByKnowledge:
 
     title: ClassVar[str] = "Which attack wins at each level of knowledge"
     source: ClassVar[str] = "Beyond the papers"
-    needs: ClassVar[tuple[str, ...]] = (
-        f"{FOLDER}/T.csv.gz",
-        *(f"{FOLDER}/T{share}.csv.gz" for share in SHARES),
-    )
+    needs: ClassVar[tuple[str, ...]] = (f"{FOLDER}/T.csv.gz", *(f"{FOLDER}/T{share}.csv.gz" for share in SHARES))
     is_quick: ClassVar[bool] = False
 
     def run(self, data: Path) -> Findings:

@@ -57,9 +57,7 @@ class DummiesBestClusters:
     def run(self, data: Path) -> Findings:  # noqa: ARG002
         """Evaluate the formulas as printed, and in full."""
         return Findings(
-            (*_lines_of_h(), *_lines_of_c(), *_lines_of_example()),
-            (_figure_2(), _figure_dummies()),
-            (_remark(),),
+            (*_lines_of_h(), *_lines_of_c(), *_lines_of_example()), (_figure_2(), _figure_dummies()), (_remark(),)
         )
 
 

@@ -14,16 +14,7 @@ from tokumei_studies.results._knowledge import PAPER
 from tokumei_studies.study import Findings, StudyLine
 
 # Maths, English and physics of the students A to H.
-MARKS = (
-    (90, 50, 70),
-    (90, 50, 60),
-    (90, 70, 70),
-    (50, 70, 60),
-    (50, 50, 80),
-    (50, 50, 10),
-    (30, 70, 80),
-    (30, 70, 10),
-)
+MARKS = ((90, 50, 70), (90, 50, 60), (90, 70, 70), (50, 70, 60), (50, 50, 80), (50, 50, 10), (30, 70, 80), (30, 70, 10))
 # Customer, day of December 2010 and item of the ten rows, as the slides' table of baskets shows them.
 ROWS = (
     ("A", 1, "100"),

@@ -51,10 +51,7 @@ class Pwscup2017Lifetimes:
 
     title: ClassVar[str] = "How long a pseudonym may live"
     source: ClassVar[str] = "Kikuchi, Oguri et al., PWSCUP2017 (CSS 2017), sections 1 and 2.2"
-    needs: ClassVar[tuple[str, ...]] = (
-        "pwscup2017/T.csv.gz",
-        *(f"pwscup2017/T{share}.csv.gz" for share in SHARES),
-    )
+    needs: ClassVar[tuple[str, ...]] = ("pwscup2017/T.csv.gz", *(f"pwscup2017/T{share}.csv.gz" for share in SHARES))
     is_quick: ClassVar[bool] = False
 
     seed: int = field(default=2017, metadata={"help": "What pseudonyms and the order of the rows are drawn by."})
@@ -131,12 +128,7 @@ def _figure_by_life(found: Mapping[int, Evaluation]) -> StudyFigure:
 
 def _figure_of_trade_off(found: Mapping[int, Evaluation]) -> StudyFigure:
     rows = [
-        (
-            f"{share} % known",
-            found[life].utility["item-cf-supply"].value,
-            found[life].best_attack(share, ROW)[1],
-            life,
-        )
+        (f"{share} % known", found[life].utility["item-cf-supply"].value, found[life].best_attack(share, ROW)[1], life)
         for share in reversed(SHARES)
         for life in ATTACKED_LIVES
     ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -42,15 +42,9 @@ N_INDICES = 13
 # with an s of 0.5 and the last with an r of x. The standard deviations of s and t are 1 and 10. By hand:
 WORKED = {
     "U1 meanMAE": (1 / 16, "The mean of s moves by 1/8 of its standard deviation, that of t stays: half of that."),
-    "U2 crossMean": (
-        7 / 16,
-        "In (a, y) s is off by 1/2, in (b, x) t by 1, and (b, y) is empty: 3.5 of 8 means.",
-    ),
+    "U2 crossMean": (7 / 16, "In (a, y) s is off by 1/2, in (b, x) t by 1, and (b, y) is empty: 3.5 of 8 means."),
     "U3 crossCnt": (1 / 4, "The counts 1, 1, 1, 1 become 1, 1, 2, 0: 2 off in 4 + 4 rows."),
-    "U4 corMAE": (
-        5 / (20 * 3.1875**0.5) / 2,
-        "The correlation of s and t goes from 0 to 5 / (20√3.1875); half of it.",
-    ),
+    "U4 corMAE": (5 / (20 * 3.1875**0.5) / 2, "The correlation of s and t goes from 0 to 5 / (20√3.1875); half of it."),
     "U5 IL": (3 / 32, "One of 16 cells is another, one is off by half a standard deviation."),
     "U6 nrow": (1 / 4, "Without the last of four rows."),
     "S1 k-anony": (1, "(a, x) and (a, y) are alone."),
@@ -139,7 +133,7 @@ def worked_rows() -> dict[str, float]:
     return out
 
 
-def _table(columns: Mapping[str, list[Any]]) -> Table:
+def _table(columns: Mapping[str, Sequence[object]]) -> Table:
     known = [name for name in columns if name in ("q", "r")]
     amounts = [name for name in columns if name not in known]
     return Table.with_quasi_identifiers(pl.DataFrame(columns), known, sensitive=amounts, name="worked rows")

@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -48,7 +47,7 @@ from tokumei.contest.editions.pwscup2015.indices import (
 from tokumei.contest.season import DIGITS, place_teams
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text, counted
+from tokumei.core.text import JsonView, Text, counted
 from tokumei.data.files.strict import read_rows, write_rows
 from tokumei.data.made_survey import N_ROWS, make_survey
 from tokumei.data.table import Table
@@ -367,7 +366,7 @@ class Pwscup2015(Edition):
 
 def _numbers_of(entry: TeamEntry) -> dict[str, float]:
     """Return the thirteen indices of a release."""
-    details: Mapping[str, Mapping[str, Any]] = entry.release.details
+    details: Mapping[str, JsonView] = entry.release.details
     return {name: float(value) for kind in details.values() for name, value in kind.items()}
 
 

@@ -48,8 +48,8 @@ from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.progress import step
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.data.files.histories import read_history as read_any_history
 from tokumei.data.history import History
+from tokumei.data.history import read_history as read_any_history
 from tokumei.data.made_retail import make_master, make_retail
 from tokumei.data.online_retail import to_history, with_smallest_customers
 from tokumei.measures.utility.customers import Crosstab, RfmTable

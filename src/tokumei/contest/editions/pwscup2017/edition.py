@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 
@@ -54,7 +54,7 @@ from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.progress import step
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text, choice_of
+from tokumei.core.text import Json, Text, choice_of
 from tokumei.data.files.released_histories import read_pseudonyms, write_pseudonyms
 from tokumei.data.history import History
 from tokumei.data.made_retail import make_master
@@ -236,13 +236,13 @@ class Pwscup2017(Edition):
         released = files.read_release(release["AT"])
         parts = self._read_knowledge(knowledge)
         with step("scoring", len(UTILITIES) + len(SAMPLE_ATTACKS) * len(parts)) as bar:
-            utility: dict[str, Any] = {}
+            utility: Json = {}
             for name, measures in UTILITIES.items():
                 values = [HISTORY_UTILITIES.make(one).measure(originals.history, released).value for one in measures]
                 utility[name] = values if len(values) > 1 else values[0]
                 bar.advance()
             safety: dict[str, dict[str, dict[str, float]]] = {name.upper(): {} for name in SAMPLE_ATTACKS if parts}
-            judged: dict[str, Any] = {"customers": originals.customers, "periods": PERIODS}
+            judged: Json = {"customers": originals.customers, "periods": PERIODS}
             for trial in try_attacks(originals.history, released, parts, SAMPLE_ATTACKS, **judged):
                 safety[trial.attack.upper()][trial.known] = _shares_found(trial.verdict)
                 bar.advance()

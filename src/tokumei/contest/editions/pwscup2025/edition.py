@@ -8,7 +8,6 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +43,7 @@ from tokumei.contest.season import place_teams
 from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 
 VERSIONS = "NumPy 2.4, scikit-learn 1.9, SciPy 1.17, statsmodels 0.14.6 and XGBoost 3.0.5"
 ANONYMIZERS = ("noise", "crossover")
@@ -211,7 +210,7 @@ class Pwscup2025(Edition):
         points = total_points(moved, share)
         most = sum(POINTS[name] for name in points)
         use = sum(points.values()) / most
-        details: dict[str, Any] = {
+        details: Json = {
             "utility": points,
             "worst": {name: one.by for name, one in moved.items()},
             "points": sum(points.values()),

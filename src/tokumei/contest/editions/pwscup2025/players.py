@@ -27,6 +27,7 @@ from tokumei.contest.editions.pwscup2025.trees import Model
 from tokumei.contest.editions.pwscup2025.utility import PREDICTED
 from tokumei.core.errors import MissingExtra
 from tokumei.core.seeds import generator
+from tokumei.core.text import Json
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -102,7 +103,7 @@ def noisy(b: Patients, seed: int, age_ends: tuple[int, int]) -> pl.DataFrame:
     stream = np.random.RandomState(seed % 2**32)
     other = random.Random(seed)  # noqa: S311 - The sample's own stream.
     n = len(b)
-    cells: dict[str, Any] = {name: b.frame[name].to_numpy().copy() for name in COLUMNS}
+    cells: Json = {name: b.frame[name].to_numpy().copy() for name in COLUMNS}
     for name, share in SWAPS.items():
         codes = sorted(set(b.frame[name].drop_nulls().to_list()))
         for row in np.flatnonzero(stream.random_sample(n) < share):

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tokumei.core.text import Json, JsonView
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -30,7 +32,7 @@ class _Tree:
     value: npt.NDArray[np.float32]
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> _Tree:
+    def of(cls, found: JsonView) -> _Tree:
         left, right, feature = (np.array(found[name], np.int64) for name in FIELDS[:3])
         return cls(left, right, feature, np.array(found[FIELDS[3]], np.float32))
 
@@ -57,7 +59,7 @@ class Model:
     trees: tuple[_Tree, ...]
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Model:
+    def of(cls, found: JsonView) -> Model:
         """Take a model out of a file in which nothing is wrong."""
         learner = found["learner"]
         attributes = _attributes(found)
@@ -79,17 +81,17 @@ class Model:
         return found
 
 
-def _attributes(found: Mapping[str, Any]) -> dict[str, Any]:
+def _attributes(found: JsonView) -> Json:
     """Attributes stand at the top or under the learner; a missing one is an empty object."""
     learner = found.get("learner")
     places = [found.get("attributes"), learner.get("attributes") if isinstance(learner, dict) else None]
-    merged: dict[str, Any] = {}
+    merged: Json = {}
     for place in places:
         merged |= place if isinstance(place, dict) else {}
     return merged
 
 
-def _base_score(learner: Mapping[str, Any]) -> float:
+def _base_score(learner: JsonView) -> float:
     """Return the chance that the trees start from; newer versions write it in brackets."""
     return float(str(learner["learner_model_param"]["base_score"]).strip("[]"))
 
@@ -119,7 +121,7 @@ def model_faults(found: Any) -> str | None:
         return "the fields of a model of trees as XGBoost writes them"
 
 
-def _learner_faults(learner: Mapping[str, Any], names: list[str]) -> str | None:
+def _learner_faults(learner: JsonView, names: list[str]) -> str | None:
     if learner["objective"]["name"] != "binary:logistic":
         return "the objective binary:logistic"
     if learner.get("feature_names") and learner["feature_names"] != names:
@@ -136,7 +138,7 @@ def _learner_faults(learner: Mapping[str, Any], names: list[str]) -> str | None:
     return next((fault for fault in (_tree_faults(tree, len(names)) for tree in trees) if fault), None)
 
 
-def _tree_faults(tree: Mapping[str, Any], n_features: int) -> str | None:
+def _tree_faults(tree: JsonView, n_features: int) -> str | None:
     left, right, feature = (np.array(tree[name], np.int64) for name in FIELDS[:3])
     value = np.array(tree["split_conditions"], np.float64)
     n = len(left)

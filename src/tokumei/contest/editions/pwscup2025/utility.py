@@ -11,7 +11,6 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +20,7 @@ from scipy.stats import chi2, kruskal, norm, rankdata
 from tokumei.contest.editions.pwscup2025.files import CATEGORIES, NUMBERS, Patients
 from tokumei.contest.editions.pwscup2025.trees import Model
 from tokumei.core.errors import MissingExtra
+from tokumei.core.text import Json
 
 Floats = npt.NDArray[np.float64]
 Terms = dict[tuple[str, ...], float]
@@ -249,7 +249,7 @@ def right_answers(model: Model, patients: Patients, threshold: float = 0.5) -> f
     return float((told == (patients.of(PREDICTED) == 1)).mean())
 
 
-def total_points(moved: Mapping[str, Moved], share_right: float | None) -> dict[str, Any]:
+def total_points(moved: Mapping[str, Moved], share_right: float | None) -> Json:
     """Return the points of each part; without the model's answers there are 80 in all."""
     points = {name: one.points(POINTS[name]) for name, one in moved.items()}
     if share_right is not None:

@@ -26,6 +26,7 @@ from scipy.stats import ks_2samp, rankdata
 
 from tokumei.contest.editions.pwscup2026.files import CONTINUOUS, LONGEST, RANGES, Cohort, Reference
 from tokumei.core.errors import MissingExtra
+from tokumei.core.text import Json
 from tokumei.measures.table.survival import fit_cox, same_conclusions, survival_gap
 
 Floats = npt.NDArray[np.float64]
@@ -92,13 +93,13 @@ class Utility:
     reference: Reference
     is_rare: Bools
 
-    def families(self) -> dict[str, dict[str, Any]]:
+    def families(self) -> dict[str, Json]:
         """All four families; the score of each is its `score`."""
         return {"gen": self.general(), "spec": self.specific(), "rare": self.rare(), "valid": self.valid()}
 
-    def general(self) -> dict[str, Any]:
+    def general(self) -> Json:
         """Whether whoever looks at columns, pairs of columns, curves and tails sees the same."""
-        scores: dict[str, Any] = {
+        scores: Json = {
             "marginals": self._marginals(),
             "corr": self._correlations(),
             "pmse": clip(1 - self.propensity()[0] / self.propensity()[1]),
@@ -162,7 +163,7 @@ class Utility:
         shift = float(np.hypot(upper, lower) / np.sqrt(2))
         return clip(1 - max(0.0, shift - SHIFT_FREE) / SHIFT_SCALE), clip(1 - float(np.mean(excess)) / SPIKE_SCALE)
 
-    def specific(self) -> dict[str, Any]:
+    def specific(self) -> Json:
         """Whether a Cox regression of onset draws the same conclusions, and orders the people of B as well."""
         fits = {name: fit_cox(_explaining(one), *one.watched) for name, one in (("b", self.b), ("c", self.c))}
         if not all(one.is_sound for one in fits.values()):
@@ -175,7 +176,7 @@ class Utility:
         coefficients = dict(zip(_explaining(self.b), kept.tolist(), strict=True))
         return {"score": min(found.values()), **found, "coefficients": coefficients}
 
-    def rare(self) -> dict[str, Any]:
+    def rare(self) -> Json:
         """Whether the people far from all others are there still, and are of the true kind."""
         n = len(self.b)
         true = self.b.rows(self.is_rare)

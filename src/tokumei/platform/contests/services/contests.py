@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import codecs
 import json
-import os
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
@@ -27,7 +25,7 @@ from tokumei.platform.contests.services.news import record, record_changes, tell
 from tokumei.platform.contests.services.phase_work import CLOSE, PHASE_CHANGES, PREPARE, PUBLISH, READING, phase_jobs
 from tokumei.platform.contests.services.rulebook import edition_of, terms_of
 from tokumei.platform.files.shared import share, unshare
-from tokumei.platform.files.uploads import BLOCK, telling_full_disk
+from tokumei.platform.files.uploads import BLOCK, telling_full_disk, write_privately
 from tokumei.platform.jobs.queue import begin, begin_again
 
 
@@ -54,7 +52,7 @@ def create_contest(
     edition: str = "",
     options: Mapping[str, object] | None = None,
     own_toml: str = "",
-    source: UploadedFile[Any] | None = None,
+    source: UploadedFile[bytes] | None = None,
     reading: Reading = AS_IT_IS,
     is_public: bool = True,
     board: str = Board.LIVE,
@@ -124,12 +122,7 @@ def create_contest(
 
 
 def change_schedule(
-    contest: Contest,
-    *,
-    opens_at: datetime,
-    attacks_open_at: datetime,
-    closes_at: datetime,
-    by: User | None = None,
+    contest: Contest, *, opens_at: datetime, attacks_open_at: datetime, closes_at: datetime, by: User | None = None
 ) -> None:
     """Move the phases that have not begun; what is over stays as it was."""
     _check_order(opens_at, attacks_open_at, closes_at)
@@ -258,7 +251,7 @@ def _limit_guesses(wanted: int | None, allowed: int) -> int:
     return allowed if wanted is None else wanted
 
 
-def _check_encoding(source: UploadedFile[Any], ending: str, reading: Reading) -> None:
+def _check_encoding(source: UploadedFile[bytes], ending: str, reading: Reading) -> None:
     """Refuse text of another encoding before anything is made of it, and say how to name that."""
     if reading.encoding or ending not in TEXT_SUFFIXES:
         return
@@ -272,19 +265,14 @@ def _check_encoding(source: UploadedFile[Any], ending: str, reading: Reading) ->
         raise InputError.of(expected, column="source", value=source.name) from None
 
 
-def _store_source(contest: Contest, source: UploadedFile[Any], reading: Reading) -> None:
+def _store_source(contest: Contest, source: UploadedFile[bytes], reading: Reading) -> None:
     # Of the name that the browser sent only its ending is kept, which says how to read the file.
     given = (source.name or "").lower()
     ending = ending_of(given, column="source", value=given)
     _check_encoding(source, ending, reading)
     with telling_full_disk():
         contest.sources.mkdir(mode=0o700, parents=True)
-        descriptor = os.open(contest.sources / f"source{ending}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as handle:
-            for chunk in source.chunks(BLOCK):
-                handle.write(chunk)
-            handle.flush()
-            os.fsync(handle.fileno())
+        write_privately(source.chunks(BLOCK), contest.sources / f"source{ending}")
         if reading != AS_IT_IS:
             write_text(contest.sources / READING, json.dumps(reading.as_dict(), ensure_ascii=False))
     share(contest.sources)

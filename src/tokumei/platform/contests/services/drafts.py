@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import secrets
 import shutil
 import time
@@ -28,7 +27,7 @@ from django.utils.translation import gettext as _
 
 from tokumei.contest.setting import counts_said
 from tokumei.core.errors import InputError, NotAllowed, NotFound
-from tokumei.core.text import from_json, to_json
+from tokumei.core.text import Json, from_json, to_json
 from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import ending_of
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -39,7 +38,7 @@ from tokumei.platform.contests.services import contests, steering
 from tokumei.platform.contests.services.rulebook import setting_of, terms_of
 from tokumei.platform.contests.wizard_forms import DATA, DETAILS, FILE, OWN, RULES, WHAT, make_form
 from tokumei.platform.files.shared import share, sweep_shared, unshare
-from tokumei.platform.files.uploads import BLOCK, telling_full_disk
+from tokumei.platform.files.uploads import BLOCK, telling_full_disk, write_privately
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import ORPHAN_SECONDS, ChildAnswer
 from tokumei.platform.jobs.queue import WORKBENCH, Work, begin
@@ -68,7 +67,7 @@ def find_draft(user: User, key: str) -> ContestDraft:
     return found
 
 
-def begin_draft(user: User, answers: dict[str, Any]) -> ContestDraft:
+def begin_draft(user: User, answers: dict[str, object]) -> ContestDraft:
     """Begin to make a contest."""
     if not user.may_organize:
         raise NotAllowed(_("Only organizers make contests."))
@@ -79,7 +78,7 @@ def begin_draft(user: User, answers: dict[str, Any]) -> ContestDraft:
         return ContestDraft.objects.create(by=user, answers=answers)
 
 
-def save_answers(draft: ContestDraft, typed: dict[str, Any]) -> None:
+def save_answers(draft: ContestDraft, typed: dict[str, object]) -> None:
     """Keep what was typed, beside what was typed before."""
     with transaction.atomic():
         locked = ContestDraft.objects.select_for_update().get(pk=draft.pk)
@@ -91,30 +90,24 @@ def save_answers(draft: ContestDraft, typed: dict[str, Any]) -> None:
     draft.answers, draft.changed_at = locked.answers, locked.changed_at
 
 
-def store_file(draft: ContestDraft, source: UploadedFile[Any]) -> None:
+def store_file(draft: ContestDraft, source: UploadedFile[bytes]) -> None:
     """Keep the data of a draft in place of what it had; of the name that the browser sent only the ending counts."""
     name = Path((source.name or "").replace("\\", "/")).name
     ending = ending_of(name, file=name)
     _check_quota(draft, source.size or 0)
-    folder, digest, n_bytes = draft.folder, hashlib.sha256(), 0
+    folder = draft.folder
     with telling_full_disk():
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Of its own: two may send one at once.
         new = folder / f".{secrets.token_hex(6)}{ending}"
         try:
-            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
-                for chunk in source.chunks(BLOCK):
-                    n_bytes += len(chunk)
-                    digest.update(chunk)
-                    handle.write(chunk)
-                handle.flush()
-                os.fsync(handle.fileno())
+            n_bytes, digest = write_privately(source.chunks(BLOCK), new)
             if not n_bytes:
                 raise InputError.of("a file that is not empty", file=name)
         except BaseException:
             new.unlink(missing_ok=True)
             raise
-    told = {"name": name[:200], "sha256": digest.hexdigest(), "n_bytes": n_bytes}
+    told = {"name": name[:200], "sha256": digest, "n_bytes": n_bytes}
     with transaction.atomic():
         # What is told of a file is told of the one that lies there: what was tried out is what is published.
         ContestDraft.objects.select_for_update().get(pk=draft.pk)
@@ -146,7 +139,7 @@ class Plan:
     """What a draft comes to: the forms of its steps, read, and the contest that would be made."""
 
     draft: ContestDraft
-    look: dict[str, Any]
+    look: Json
     forms: dict[str, forms.Form] = field(default_factory=dict)
 
     def is_valid(self, *steps: str) -> bool:
@@ -218,7 +211,7 @@ def look_of(draft: ContestDraft) -> str:
     return _digest(answers["file"]["sha256"], OWN.get(answers.get("kind", ""), "table"), *said)
 
 
-def found_of(draft: ContestDraft, kind: str, of: str) -> dict[str, Any] | None:
+def found_of(draft: ContestDraft, kind: str, of: str) -> Json | None:
     """Return what a job found, if it was about the current answers."""
     path = draft.folder / f"{kind}.json"
     if not of or not path.is_file():
@@ -371,7 +364,7 @@ def _ask_trial(job: Job) -> dict[str, object]:
     }
 
 
-def _write(job: Job, told: dict[str, Any]) -> None:
+def _write(job: Job, told: Json) -> None:
     """Keep what was found beside the data, since it quotes them."""
     folder = _draft(job).folder
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

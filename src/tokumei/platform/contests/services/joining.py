@@ -5,7 +5,6 @@ Questions go to the organizers, with answers that everybody reads or who asked a
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from tokumei.core.errors import NotAllowed, NotFound
-from tokumei.platform.accounts.authentication import allow
+from tokumei.platform.accounts.authentication import allow, token_digest
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import (
     Contest,
@@ -146,7 +145,7 @@ def invite(
         if open_invitations(contest).count() >= OPEN_INVITATIONS:
             raise NotAllowed(_("There are too many open invitations. Revoke some first."))
         made = ContestInvitation.objects.create(
-            contest=contest, token_hash=_digest(token), note=note, expires_at=expires_at
+            contest=contest, token_hash=token_digest(token), note=note, expires_at=expires_at
         )
         record(contest, by, "invite", note=note)
     return made, token
@@ -167,7 +166,7 @@ def revoke_invitation(contest: Contest, invitation: int, by: User | None = None)
 def invitation_of(token: str) -> ContestInvitation:
     """Return the invitation of a link; used, revoked, expired and invented ones are all refused alike."""
     found = ContestInvitation.objects.filter(
-        token_hash=_digest(token), revoked_at=None, used_by=None, expires_at__gt=timezone.now()
+        token_hash=token_digest(token), revoked_at=None, used_by=None, expires_at__gt=timezone.now()
     )
     invitation = found.select_related("contest").first()
     if invitation is None:
@@ -208,10 +207,6 @@ def refuse_new_member(team: Team, _user: User) -> None:
     running = team.participations.filter(contest__closed_at=None, withdrawn_at=None)
     if running.exists():
         raise NotAllowed(_("The team is in a contest that is not over: nobody can come in until it is."))
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
 
 
 QUESTIONS_A_DAY = 10
@@ -294,11 +289,7 @@ def organized_by(user: User) -> list[Contest]:
 def _mine(participation: Participation, user: User) -> MyContest:
     contest = participation.contest
     phase = contest.phase_at()
-    ends = {
-        Phase.UPCOMING: contest.opens_at,
-        Phase.ANONYMIZE: contest.attacks_open_at,
-        Phase.ATTACK: contest.closes_at,
-    }
+    ends = {Phase.UPCOMING: contest.opens_at, Phase.ANONYMIZE: contest.attacks_open_at, Phase.ATTACK: contest.closes_at}
     place, n_teams = place_of(contest, user, participation.team.slug)
     last = [showing.show(one, user, in_a_list=True) for one in showing.submissions_of(participation)[:N_LAST]]
     return MyContest(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Count
@@ -18,6 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as translated
 from django.utils.translation import gettext_noop as _
 
+from tokumei.core.text import Json
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import (
     Announcement,
@@ -41,7 +41,7 @@ from tokumei.platform.notices.services import Event, has_unread, notify
 from tokumei.platform.teams.models import Team
 
 
-def record(contest: Contest, by: User | None, what: str, **details: Any) -> OrganizerAction:
+def record(contest: Contest, by: User | None, what: str, **details: object) -> OrganizerAction:
     """Note what somebody did; called in the transaction that does it."""
     return OrganizerAction.objects.create(contest=contest, by=by, what=what, details=_plain(details))
 
@@ -245,7 +245,7 @@ def _begin(job: Job) -> None:
     Submission.objects.filter(job=job, state=State.WAITING).update(state=State.RUNNING)
 
 
-def _ask(job: Job) -> dict[str, Any]:
+def _ask(job: Job) -> Json:
     submission = Submission.objects.select_related("contest", "team", "target").get(job=job)
     return {
         "folder": str(submission.contest.folder),
@@ -255,7 +255,7 @@ def _ask(job: Job) -> dict[str, Any]:
     }
 
 
-def _write_score(job: Job, result: dict[str, Any]) -> None:
+def _write_score(job: Job, result: Json) -> None:
     _end(job, State.SCORED, **result)
 
 
@@ -271,7 +271,7 @@ def _write_failure(job: Job, failure: str) -> None:
     _end(job, State.FAILED, phase_work.FULL_DISK if failure in FULL else phase_work.DIED)
 
 
-def _end(job: Job, state: State, reason: str = "", **facts: Any) -> None:
+def _end(job: Job, state: State, reason: str = "", **facts: object) -> None:
     Submission.objects.filter(job=job).update(state=state, reason=reason, finished_at=timezone.now(), **facts)
     for submission in Submission.objects.filter(job=job).select_related("contest", "team", "target"):
         tell_result(submission)

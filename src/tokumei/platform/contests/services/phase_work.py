@@ -16,6 +16,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_noop as _
 
+from tokumei.core.text import Json
 from tokumei.platform.contests.models import FINAL_STATES, Contest, Kind, Participation
 from tokumei.platform.contests.services.rulebook import counting_releases, scored_guesses, setting_of
 from tokumei.platform.files.shared import share, unshare
@@ -151,7 +152,7 @@ def begin_amending(contest: Contest) -> None:
     begin_again(begin(AMEND, contest.pk))
 
 
-def _amend_if_changed(contest: Contest, result: dict[str, Any]) -> None:
+def _amend_if_changed(contest: Contest, result: dict[str, object]) -> None:
     """Go on where somebody was disqualified or readmitted meanwhile."""
     if disqualified_teams(contest) != result["disqualified"]:
         begin_amending(contest)
@@ -162,7 +163,7 @@ def _ask_amend(job: Job) -> dict[str, object]:
     return {"folder": str(contest.folder), "disqualified": disqualified_teams(contest)}
 
 
-def _write_amended(job: Job, result: dict[str, Any]) -> None:
+def _write_amended(job: Job, result: dict[str, object]) -> None:
     contest = _contest(job)
     share(contest.folder)
     _say(contest, "", heads=contest.heads | {AMEND: result["head"]})
@@ -170,7 +171,7 @@ def _write_amended(job: Job, result: dict[str, Any]) -> None:
     _amend_if_changed(contest, result)
 
 
-def _write_prepared(job: Job, result: dict[str, Any]) -> None:
+def _write_prepared(job: Job, result: dict[str, object]) -> None:
     contest = _contest(job)
     share(contest.folder)
     _say(contest, "", prepared_at=timezone.now(), heads={PREPARE: result["head"]})
@@ -178,20 +179,20 @@ def _write_prepared(job: Job, result: dict[str, Any]) -> None:
     transaction.on_commit(lambda: unshare(contest.sources))
 
 
-def _write_published(job: Job, result: dict[str, Any]) -> None:
+def _write_published(job: Job, result: dict[str, object]) -> None:
     _write_if_same(job, result, published_at=timezone.now())
     if not result["differing"]:
         begin_again(begin("kit", job.subject))
 
 
-def _write_closed(job: Job, result: dict[str, Any]) -> None:
+def _write_closed(job: Job, result: dict[str, object]) -> None:
     _write_if_same(job, result, closed_at=timezone.now(), key=result["key"])
     if not result["differing"]:
         begin("export", job.subject)
         _amend_if_changed(_contest(job), result)
 
 
-def _write_if_same(job: Job, result: dict[str, Any], **facts: Any) -> None:
+def _write_if_same(job: Job, result: Json, **facts: Any) -> None:
     if result["differing"]:
         _say(_contest(job), CHANGED_SINCE, details="\n".join(result["differing"]))
     else:
@@ -205,16 +206,11 @@ def _write_faults(job: Job, answer: ChildAnswer) -> None:
 
 
 def _write_failure(job: Job, failure: str) -> None:
-    failed = {
-        PREPARE: NOT_PREPARED,
-        PUBLISH: NOT_PUBLISHED,
-        CLOSE: NOT_CLOSED,
-        AMEND: NOT_AMENDED,
-    }
+    failed = {PREPARE: NOT_PREPARED, PUBLISH: NOT_PUBLISHED, CLOSE: NOT_CLOSED, AMEND: NOT_AMENDED}
     _say(_contest(job), failed[job.kind], details=failure)
 
 
-def _say(contest: Contest, trouble: str, details: str = "", **facts: Any) -> None:
+def _say(contest: Contest, trouble: str, details: str = "", **facts: object) -> None:
     Contest.objects.filter(pk=contest.pk).update(trouble=trouble, trouble_details=details, **facts)
 
 
@@ -222,7 +218,9 @@ def _contest(job: Job) -> Contest:
     return Contest.objects.get(pk=int(job.subject))
 
 
-def _work(change: str, ask: Callable[[Job], dict[str, Any]], write: Callable[[Job, dict[str, Any]], None]) -> Work:
+def _work(
+    change: str, ask: Callable[[Job], dict[str, object]], write: Callable[[Job, dict[str, object]], None]
+) -> Work:
     return Work(
         f"tokumei.platform.contests.folder_work:{change}",
         CONTEST,

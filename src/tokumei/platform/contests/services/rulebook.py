@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import Q, QuerySet
 
@@ -24,6 +24,7 @@ from tokumei.contest.edition import (
 )
 from tokumei.contest.season import scores_decide, standings_of, team_entries, which_counts
 from tokumei.contest.setting import parse_setting, with_counts, write_setting
+from tokumei.core.text import Json
 from tokumei.platform.contests.models import Contest, Counts, Kind, Participation, State, Submission
 from tokumei.platform.middleware import CompiledQuery, find_once
 
@@ -93,7 +94,7 @@ class _Release(NamedTuple):
 
     pk: int
     key: str
-    score: dict[str, Any] | None = None
+    score: Json | None = None
 
 
 def counting_releases(contest: Contest, until: datetime | None = None) -> dict[int, Submission]:

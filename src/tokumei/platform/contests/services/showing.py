@@ -22,6 +22,7 @@ from tokumei.contest.edition import FileRole, files_in
 from tokumei.contest.folder import Contest as ContestFolder
 from tokumei.contest.folder import open_contest
 from tokumei.core.errors import NotAllowed, NotFound
+from tokumei.core.text import Json
 from tokumei.data.files.disk import read_bytes
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import Contest, Kind, Participation, Phase, State, Submission
@@ -31,7 +32,7 @@ from tokumei.platform.contests.services.scoreboard import rounded
 from tokumei.platform.contests.services.visibility import in_band, is_organizer
 from tokumei.platform.files.shared import local, share
 from tokumei.platform.jobs.models import Job, Outcome
-from tokumei.platform.jobs.process import SECONDS, WHOLE_CONTEST_FACTOR, ChildAnswer
+from tokumei.platform.jobs.process import SECONDS, WHOLE_CONTEST_FACTOR
 from tokumei.platform.jobs.queue import CONTEST, WORKBENCH, Work, begin, begin_again
 from tokumei.platform.messages import NotReady
 
@@ -49,9 +50,9 @@ class Shown:
     """
 
     submission: Submission
-    score: dict[str, Any] | None
+    score: Json | None
     is_score_hidden: bool
-    progress: dict[str, Any]
+    progress: Json
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def show(submission: Submission, viewer: User, *, in_a_list: bool = False) -> Sh
     return Shown(submission, score, submission.state == State.SCORED and score is None, progress)
 
 
-def _shown_score(submission: Submission, score: dict[str, Any], viewer: User) -> dict[str, object] | None:
+def _shown_score(submission: Submission, score: Json, viewer: User) -> dict[str, object] | None:
     contest = submission.contest
     if contest.shows_results or is_organizer(contest, viewer):
         return score
@@ -260,23 +261,18 @@ def _ask_kit(job: Job) -> dict[str, object]:
     return {"folder": str(contest.folder), "out": str(_packed_kit(contest))}
 
 
-def _write_kit(job: Job, _result: dict[str, Any]) -> None:
+def _write_kit(job: Job, _result: dict[str, object]) -> None:
     """Leave it at the file, which is there by now, for every machine."""
     share(_packed_kit(Contest.objects.get(pk=int(job.subject))).parent)
 
 
-def _leave_kit(job: Job, _answer: ChildAnswer | str) -> None:
-    """Leave it at that: who asks again has it tried again."""
-
-
+# Of a kit that failed nothing is noted: who asks again has it tried again.
 KIT_WORK = Work(
     "tokumei.platform.contests.folder_work:kit",
     # Those who wait for a score do not wait for a kit.
     WORKBENCH,
     ask=_ask_kit,
     write_result=_write_kit,
-    write_faults=_leave_kit,
-    write_failure=_leave_kit,
 )
 
 
@@ -302,30 +298,26 @@ def _packed(contest: Contest) -> Path:
     return local(Path(settings.MEDIA_ROOT) / "exports" / contest.folder_key) / "whole.zip"
 
 
-def _ask(job: Job) -> dict[str, Any]:
+def _ask(job: Job) -> Json:
     contest = Contest.objects.get(pk=int(job.subject))
     return {"folder": str(contest.folder), "slug": contest.slug, "out": str(_packed(contest))}
 
 
-def _write_packed(job: Job, _result: dict[str, Any]) -> None:
+def _write_packed(job: Job, _result: dict[str, object]) -> None:
     """Leave it at the file, which is there by now, for every machine."""
     share(_packed(Contest.objects.get(pk=int(job.subject))).parent)
-
-
-def _write_nothing(job: Job, _answer: ChildAnswer) -> None:
-    """Leave it at that: a folder of our own has no faults."""
 
 
 def _write_failure(job: Job, failure: str) -> None:
     Contest.objects.filter(pk=int(job.subject)).update(trouble=phase_work.NOT_PACKED, trouble_details=failure)
 
 
+# A folder of our own has no faults.
 EXPORT_WORK = Work(
     "tokumei.platform.contests.folder_work:export",
     CONTEST,
     ask=_ask,
     write_result=_write_packed,
-    write_faults=_write_nothing,
     write_failure=_write_failure,
     seconds=SECONDS * WHOLE_CONTEST_FACTOR,
 )

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from django.core.files import File
 from django.core.files.uploadedfile import UploadedFile
@@ -21,7 +21,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed, NotFound
-from tokumei.core.text import Text
+from tokumei.core.text import Json, Text
 from tokumei.platform.accounts.authentication import allow
 from tokumei.platform.accounts.models import User
 from tokumei.platform.contests.models import (
@@ -43,7 +43,7 @@ from tokumei.platform.jobs.queue import CONTEST, Work, begin
 from tokumei.platform.messages import DiskFull
 from tokumei.platform.teams.models import Team
 
-Uploads = Mapping[str, "UploadedFile[Any]"]
+Uploads = Mapping[str, "UploadedFile[bytes]"]
 
 
 @dataclass(frozen=True)
@@ -298,11 +298,13 @@ def hand_in(check: FileCheck, participation: Participation, user: User, knowledg
     """Hand in the files of a check as they were checked, converted ones included; this is an attempt."""
     if check.state != CheckState.PASSED or participation.team_id != check.team_id:
         raise NotAllowed(_("Only files that keep all rules are handed in from here."))
-    opened: dict[str, UploadedFile[Any]] = {}
+    opened: dict[str, UploadedFile[bytes]] = {}
     try:
         for role, file in check.files.items():
             # A plain file reads, seeks and gives its chunks as an uploaded one does.
-            opened[role] = cast("UploadedFile[Any]", File((check.folder / file["name"]).open("rb"), name=file["name"]))
+            opened[role] = cast(
+                "UploadedFile[bytes]", File((check.folder / file["name"]).open("rb"), name=file["name"])
+            )
         if check.target is None:
             return submit_release(participation, user, opened)
         return submit_guess(participation, user, check.target, knowledge, opened)
@@ -327,7 +329,7 @@ def forget_checks() -> int:
     return n_removed
 
 
-def _ask(job: Job) -> dict[str, Any]:
+def _ask(job: Job) -> Json:
     check = FileCheck.objects.select_related("contest", "team", "target").get(job=job)
     return {
         "folder": str(check.contest.folder),
@@ -337,7 +339,7 @@ def _ask(job: Job) -> dict[str, Any]:
     }
 
 
-def _end(job: Job, state: CheckState, **facts: Any) -> None:
+def _end(job: Job, state: CheckState, **facts: object) -> None:
     # Editions and their checks take long to import, and no page needs them.
     from tokumei.platform.contests.folder_work import notes_of
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-from typing import Any
 
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
@@ -15,6 +14,7 @@ from django.utils.translation import gettext_noop
 
 from tokumei.core.chain import digest_of
 from tokumei.core.errors import InputError, NotAllowed, NotFound
+from tokumei.core.text import Json
 from tokumei.data.files.disk import atomic_path
 from tokumei.engines.class_counts import SIZE
 from tokumei.exchange.desk import ANSWER, VERSION
@@ -194,7 +194,7 @@ def _subject(request: LevelRequest) -> str:
     return f"{request.pk}.{request.votes.count()}"
 
 
-def _ask(job: Job) -> dict[str, Any]:
+def _ask(job: Job) -> Json:
     request = _request(job)
     offer = request.offer
     return {
@@ -208,7 +208,7 @@ def _ask(job: Job) -> dict[str, Any]:
     }
 
 
-def _write_answer(job: Job, result: dict[str, Any]) -> None:
+def _write_answer(job: Job, result: Json) -> None:
     request = _request(job)
     desk = desk_of(request.offer, job)
     # The offer first, as pages do: two that wait for each other would wait for ever.

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import shutil
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
@@ -23,7 +21,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import InputError, NotAllowed
-from tokumei.core.text import to_json
+from tokumei.core.text import Json, to_json
 from tokumei.exchange.desk import DeskFolder, delete_permanently
 from tokumei.platform.accounts.models import User
 from tokumei.platform.exchange.desk_work import ATTACK, Wish, at_desk, desk_key
@@ -31,7 +29,7 @@ from tokumei.platform.exchange.models import OPEN_STATES, OfferState, PublishedO
 from tokumei.platform.exchange.services.desks import changing_folder, desk_of, leave, root_of, sources_of
 from tokumei.platform.exchange.services.offers import check_slug, check_standard, note_desk, save_new, visible_offers
 from tokumei.platform.files.shared import copy_of, has_store, local, share, unshare
-from tokumei.platform.files.uploads import telling_full_disk
+from tokumei.platform.files.uploads import telling_full_disk, write_privately
 from tokumei.platform.jobs.models import Job
 from tokumei.platform.jobs.process import ChildAnswer
 from tokumei.platform.jobs.queue import EXCHANGE, Work, begin, begin_again, in_words
@@ -73,7 +71,7 @@ def _ask_attack(job: Job) -> dict[str, object]:
     return {"folder": str(published.folder), "released": released}
 
 
-def _write_attack(job: Job, found: dict[str, Any]) -> None:
+def _write_attack(job: Job, found: dict[str, object]) -> None:
     note_attack(_offer(job), found)
 
 
@@ -112,8 +110,8 @@ def host(
     *,
     slug: str,
     wish: Wish,
-    table: UploadedFile[Any],
-    hierarchies: Iterable[UploadedFile[Any]],
+    table: UploadedFile[bytes],
+    hierarchies: Iterable[UploadedFile[bytes]],
 ) -> PublishedOffer:
     """Take a table and its hierarchies, and have the offer made."""
     check_slug(slug)
@@ -181,7 +179,7 @@ def _sources(published: PublishedOffer, job: Job) -> Path:
     return root_of(job) / sources_of(published.team_id).relative_to(exchange_folder())
 
 
-def _write_made(job: Job, result: dict[str, Any]) -> None:
+def _write_made(job: Job, result: Json) -> None:
     published = _offer(job)
     desk = desk_of(published, job)
     # The sources first: of two offers of a team only one goes on from here.
@@ -238,17 +236,12 @@ def _file_name(name: str) -> str:
     return f"{stem}.csv"
 
 
-def _store(upload: UploadedFile[Any], path: Path) -> None:
+def _store(upload: UploadedFile[bytes], path: Path) -> None:
     """Write an upload where only the server can read it; two of one name are refused."""
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        write_privately(upload.chunks(), path)
     except FileExistsError:
         raise InputError.of(_("each file once"), file=path.name) from None
-    with os.fdopen(descriptor, "wb") as handle:
-        for chunk in upload.chunks():
-            handle.write(chunk)
-        handle.flush()
-        os.fsync(handle.fileno())
 
 
 KEPT = ("public.jsonl", "public.head.json")

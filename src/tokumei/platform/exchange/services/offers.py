@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
@@ -145,7 +145,7 @@ def find_own_offer(user: User, slug: str) -> PublishedOffer:
     return found
 
 
-def text_of(upload: UploadedFile[Any] | None, name: str, most: int) -> str:
+def text_of(upload: UploadedFile[bytes] | None, name: str, most: int) -> str:
     """Read an uploaded text."""
     if upload is None:
         raise InputError.of(_("this file"), file=name)

@@ -1,0 +1,1 @@
+"""Whose purchases the rows of a release are: finding known ones again, groups that share pseudonyms, and habits."""
