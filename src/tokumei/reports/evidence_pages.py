@@ -144,7 +144,7 @@ def _how_safe(document: Document, strongest: JsonView | None, found: JsonView) -
         yield document.say(
             "Differential privacy with ε = {epsilon} and δ = {delta} is promised.",
             epsilon=f"{drawn['epsilon']:g}",
-            delta=f"{drawn['delta']:g}",
+            delta=f"{drawn.get('delta', 0.0):g}",
         )
     highest = {side: risks["prosecutor-risk"] for side, risks in _risks(found).items() if "prosecutor-risk" in risks}
     if len(highest) == len(SIDES) and found.get("drawn") is None:
