@@ -1,4 +1,4 @@
-"""Checking and scoring a release of the editions of 2023, 2025 and 2026 at their full size, each as a whole process."""
+"""Checking and scoring a release of the editions from 2019 on at their full size, each as a whole process."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ from pathlib import Path
 
 from benchmarks.measure import Figure, run_command
 from tokumei.contest.edition import Edition, files_in
+from tokumei.contest.editions.pwscup2019.edition import Pwscup2019
 from tokumei.contest.editions.pwscup2023.edition import Pwscup2023
 from tokumei.contest.editions.pwscup2025.edition import Pwscup2025
 from tokumei.contest.editions.pwscup2026.edition import Pwscup2026
 
-LIMITS = {"pwscup2023": 1.0, "pwscup2025": 5.0, "pwscup2026": 20.0}
+LIMITS = {"pwscup2019": 5.0, "pwscup2023": 1.0, "pwscup2025": 5.0, "pwscup2026": 20.0}
 
 
 def run() -> list[Figure]:
-    editions: dict[str, Edition] = {"pwscup2023": Pwscup2023(), "pwscup2025": Pwscup2025(), "pwscup2026": Pwscup2026()}
+    editions: dict[str, Edition] = {
+        "pwscup2019": Pwscup2019(),
+        "pwscup2023": Pwscup2023(),
+        "pwscup2025": Pwscup2025(),
+        "pwscup2026": Pwscup2026(),
+    }
     figures = []
     for name, edition in editions.items():
         with tempfile.TemporaryDirectory() as folder:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.data import table
-from tokumei.data.table import describe_frame
+from tokumei.data import column_summary
+from tokumei.data.column_summary import FACTS, describe_frame
 
 
 def test_numbers_in_text_are_described_as_numbers_and_missing_is_counted() -> None:
@@ -65,13 +65,13 @@ def _described(name: str, cells: list[str | None]) -> dict[str, Any]:
     commonest = max(ordered, key=lambda cell: times[cell], default=None)
     facts = (name, kind if is_number else "String", len(cells) - len(present), len(ordered))
     ends = (ordered[0], ordered[-1]) if ordered else (None, None)
-    return dict(zip(table.FACTS, (*facts, *ends, commonest, times[commonest] if commonest else 0), strict=True))
+    return dict(zip(FACTS, (*facts, *ends, commonest, times[commonest] if commonest else 0), strict=True))
 
 
 def test_table_larger_than_memory_is_described_as_one_that_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     frame = pl.DataFrame({f"c{at}": [str(at * row % 7) for row in range(9)] for at in range(20)}).lazy()
     whole = describe_frame(frame)
-    monkeypatch.setattr(table, "CELLS_AT_ONCE", 100)
+    monkeypatch.setattr(column_summary, "CELLS_AT_ONCE", 100)
     assert describe_frame(frame) == whole
 
 

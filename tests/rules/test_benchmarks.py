@@ -39,6 +39,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "public_ranges": {"SIZES": (5,), "N_DRAWN": 2_000, "K_DRAWN": 5, "N_SMALL": 100, "adult": _few_of_adult},
     "releases": {"SIZES": (400,), "FOLDER": Path("none")},
     "refining": {"N_DRAWN": 2_000, "CASES": {"mondrian, k=50": (50, "grid"), "32 rounds, k=5": None}},
+    "seasons": {"SIZES": {"pwscup2018": {"n_customers": "12"}, "pwscup2023": {"n_rows": "60"}}},
     "samples": {"N_DRAWN": 2, "FRACTIONS": (0.2,), "adult": _few_of_adult},
 }
 # These measure shares, which may be 0 or less, and only on Adult.

@@ -6,7 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
-from tokumei.cli.options import EngineOption, ForceOption, HierarchiesOption, SourceArgument, part_options, reads_tables
+from tokumei.cli.options import (
+    EngineOption,
+    ForceOption,
+    HierarchiesOption,
+    SourceArgument,
+    columns_of,
+    part_options,
+    reads_tables,
+)
 from tokumei.cli.output import show, showing_progress
 from tokumei.cli.parameters import Argument, Names, Option
 from tokumei.cli.request import (
@@ -15,7 +23,6 @@ from tokumei.cli.request import (
     QiOption,
     SensitiveColumnsOption,
     asks,
-    columns_of,
     hierarchies_of,
     read_table,
     with_sensitive,

@@ -82,8 +82,8 @@ def describe(file: SourceArgument, reading: Reading = AS_IT_IS) -> None:
 
     Example: tokumei data describe adult.csv
     """
+    from tokumei.data.column_summary import FACTS, describe_frame, tell_blanks
     from tokumei.data.files.formats import scan_frame
-    from tokumei.data.table import FACTS, describe_frame, tell_blanks
 
     with showing_progress():
         described = describe_frame(scan_frame(file, reading))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tokumei.cli.history import OriginalOption, OutFormatOption, item_file
+from tokumei.cli.history import OriginalOption, OutFormatOption
 from tokumei.cli.options import (
     DrawOption,
     ForceOption,
     HierarchiesOption,
     ItemHierarchyOption,
     SeedOption,
+    item_file,
     reads_histories,
     reads_tables,
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tokumei.cli.options import EngineOption, ForceOption, ItemHierarchyOption, part_options, reads_histories
+from tokumei.cli.options import EngineOption, ForceOption, ItemHierarchyOption, item_file, part_options, reads_histories
 from tokumei.cli.output import show, showing_progress
 from tokumei.cli.parameters import Argument, Names, Option
 from tokumei.core.errors import InputError
@@ -222,17 +222,6 @@ def measure_history(
         how: dict[str, Any] = {"master": people, "reading": reading, "engine": engine}
         done = measure(original, release, measures, options=given, draws=draws, seed=seed, **how)
     show(done)
-
-
-def item_file(texts: list[str] | None) -> Path | None:
-    """Read the file of the item hierarchy, as in item=categories.csv."""
-    from tokumei.cli.request import columns_of
-
-    found: dict[str, Path] = columns_of(texts)
-    for column in found:
-        if column != "item":
-            raise InputError.of("item=FILE, the one column that has categories", option="--hierarchy", value=column)
-    return found.get("item")
 
 
 def read_master(path: Path, reading: Reading) -> DataFrame:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from tokumei.cli.history import OutFormatOption, SetOption, item_file, read_master
+from tokumei.cli.history import OutFormatOption, SetOption, read_master
 from tokumei.cli.options import (
     EngineOption,
     ForceOption,
     ItemHierarchyOption,
     SeedOption,
+    item_file,
     part_options,
     reads_histories,
 )

@@ -90,6 +90,26 @@ def level_pairs(texts: list[str]) -> dict[str, int]:
     return levels
 
 
+def columns_of(alone: list[str] | None, option: str = "--hierarchy") -> dict[str, Path]:
+    """Read the files of single columns, as in age=ages.csv; a file's name may hold a comma."""
+    found: dict[str, Path] = {}
+    for text in alone or []:
+        name, mark, file = text.rpartition("=")
+        if not mark or not name or not file:
+            raise InputError.of("COLUMN=FILE", option=option, value=text)
+        found[name.strip().strip('"')] = Path(file)
+    return found
+
+
+def item_file(texts: list[str] | None) -> Path | None:
+    """Read the file of the item hierarchy, as in item=categories.csv."""
+    found = columns_of(texts)
+    for column in found:
+        if column != "item":
+            raise InputError.of("item=FILE, the one column that has categories", option="--hierarchy", value=column)
+    return found.get("item")
+
+
 PANEL = "How files are read"
 # What a history knows of a purchase; `tokumei.data.history` has their types, and takes long to import.
 ROLES = ("customer", "invoice", "date", "time", "item", "price", "quantity")

@@ -12,13 +12,13 @@ from typing import Annotated, Any
 
 import click
 
-from tokumei.cli.history import item_file
 from tokumei.cli.options import (
     DrawOption,
     ForceOption,
     HierarchiesOption,
     ItemHierarchyOption,
     SeedOption,
+    item_file,
     reads_histories,
 )
 from tokumei.cli.output import EXIT_CHECK_FAILED, show, showing_progress

@@ -13,9 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from tokumei.cli.options import columns_of
 from tokumei.cli.parameters import OPTIONS_PANEL, Names, Option, names, pairs
 from tokumei.core.errors import InputError
-from tokumei.core.text import Json, JsonView
+from tokumei.core.text import JsonView
 from tokumei.data.files.reading import Reading
 from tokumei.tasks.request import Kind, ReleaseRequest, Requirements, request_fields, role_fields
 
@@ -108,17 +109,6 @@ def hierarchies_of(folder: Path | None, alone: list[str] | None) -> object:
     if folder is None and not alone:
         return None
     return columns_of(alone) | ({} if folder is None else {"": folder})
-
-
-def columns_of(alone: list[str] | None, option: str = "--hierarchy") -> Json:
-    """Read the files of single columns, as in age=ages.csv; a file's name may hold a comma."""
-    found: dict[str, object] = {}
-    for text in alone or []:
-        name, mark, file = text.rpartition("=")
-        if not mark or not name or not file:
-            raise InputError.of("COLUMN=FILE", option=option, value=text)
-        found[name.strip().strip('"')] = Path(file)
-    return found
 
 
 def read_table(

@@ -353,5 +353,5 @@ def files_in(folder: Path, roles: Sequence[FileRole]) -> dict[str, Path]:
 EDITIONS: Registry[Edition] = Registry(
     "edition",
     "tokumei.contest.editions",
-    {f"pwscup{year}.edition": [f"pwscup{year}"] for year in (2015, 2016, 2017, 2018, 2023, 2025, 2026)},
+    {f"pwscup{year}.edition": [f"pwscup{year}"] for year in (2015, 2016, 2017, 2018, 2019, 2023, 2025, 2026)},
 )

@@ -109,10 +109,6 @@ def _mail_settings() -> dict[str, object]:
     return {name: getattr(settings, name) for name in names} | {"DEFAULT_CHARSET": "utf-8", "USE_TZ": True}
 
 
-def _sent(job: Job, _result: dict[str, object]) -> None:
-    """Leave it at the letter."""
-
-
 def _refused(job: Job, _answer: ChildAnswer) -> None:
     log.error("a letter could not be sent", extra={"facts": {"job": job.pk}})
 
@@ -122,13 +118,7 @@ def _failed(job: Job, failure: str) -> None:
 
 
 LETTER_WORK = Work(
-    "tokumei.platform.accounts.post:send",
-    MAIL,
-    ask=_ask,
-    write_result=_sent,
-    write_faults=_refused,
-    write_failure=_failed,
-    seconds=60,
+    "tokumei.platform.accounts.post:send", MAIL, ask=_ask, write_faults=_refused, write_failure=_failed, seconds=60
 )
 
 

@@ -17,17 +17,7 @@ from django.utils.translation import gettext as _
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from tokumei.platform.access import UserRequest, access, next_page, redirect_saying
-from tokumei.platform.accounts import authentication, services
-from tokumei.platform.accounts.forms import (
-    AskForResetForm,
-    ChangePasswordForm,
-    CodeForm,
-    LogInForm,
-    OwnPasswordForm,
-    ProfileForm,
-    ResetForm,
-    SignUpForm,
-)
+from tokumei.platform.accounts import authentication, forms, services
 from tokumei.platform.accounts.models import User
 from tokumei.platform.accounts.services import delete_account, welcome_to
 
@@ -42,7 +32,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
         return redirect(next_page(request))
     if request.method == "POST":
         services.throttle_sign_up(request)
-    form = SignUpForm(request.POST or None)
+    form = forms.SignUpForm(request.POST or None)
     if form.is_valid():
         given = form.cleaned_data
         services.sign_up(
@@ -72,7 +62,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
         return redirect(next_page(request))
     if request.method == "POST":
         services.refuse_after_many_failures(request)
-    form = LogInForm(request.POST or None, request=request)
+    form = forms.LogInForm(request.POST or None, request=request)
     if form.is_valid() and form.user is not None:
         if not authentication.has_second_factor(form.user):
             services.enter(request, form.user)
@@ -90,7 +80,7 @@ def code(request: HttpRequest) -> HttpResponse:
     user = _who_awaits_code(request)
     if user is None:
         return redirect("accounts:login")
-    form = CodeForm(request.POST or None)
+    form = forms.CodeForm(request.POST or None)
     if form.is_valid():
         if authentication.passes_second_factor(user, form.cleaned_data["code"]):
             services.enter(request, user)
@@ -109,7 +99,7 @@ def log_out(request: UserRequest) -> HttpResponse:
 @access("anyone", methods="GET POST")
 def ask_for_reset(request: HttpRequest) -> HttpResponse:
     """Send a link to set a new password."""
-    form = AskForResetForm(request.POST or None)
+    form = forms.AskForResetForm(request.POST or None)
     if form.is_valid():
         services.ask_for_reset(request, form.cleaned_data["email"])
         return redirect("accounts:reset_sent")
@@ -128,7 +118,7 @@ def reset(request: HttpRequest, user: str, token: str) -> HttpResponse:
     found = services.user_of_reset(user, token)
     if found is None:
         return render(request, "accounts/reset_void.html", status=404)
-    form = ResetForm(request.POST or None, user=found)
+    form = forms.ResetForm(request.POST or None, user=found)
     if form.is_valid():
         services.reset_password(found, form.cleaned_data["password"])
         return redirect_saying(request, _("The new password is set. You can log in with it now."), "accounts:login")
@@ -161,7 +151,7 @@ SETTING_UP = "second_factor_begun"
 @access("user", methods="GET POST")
 def profile(request: UserRequest) -> HttpResponse:
     """Change name, address, language and time zone."""
-    form = ProfileForm(request.POST or None, user=request.user)
+    form = forms.ProfileForm(request.POST or None, user=request.user)
     if form.is_valid():
         given = form.cleaned_data
         names = ("display_name", "email", "language", "time_zone")
@@ -181,7 +171,7 @@ def ask_for_verification(request: UserRequest) -> HttpResponse:
 @access("user", methods="GET POST")
 def password(request: UserRequest) -> HttpResponse:
     """Change the password; other sessions end."""
-    form = ChangePasswordForm(request.POST or None, user=request.user)
+    form = forms.ChangePasswordForm(request.POST or None, user=request.user)
     if form.is_valid():
         services.change_password(request, request.user, form.cleaned_data["password"])
         messages.success(request, _("The password is changed. Everywhere else you are logged out."))
@@ -199,19 +189,19 @@ def set_up_second_factor(request: UserRequest) -> HttpResponse:
         return redirect("accounts:settings")
     if "code" in request.POST:
         return _finish_second_factor(request)
-    asking = OwnPasswordForm(request.POST or None, user=request.user)
+    asking = forms.OwnPasswordForm(request.POST or None, user=request.user)
     if not asking.is_valid():
         return render(request, "accounts/second_factor_password.html", {"form": asking})
     device = authentication.begin_second_factor(request.user)
     request.session[SETTING_UP] = device.pk
-    return _show_second_factor(request, device, CodeForm())
+    return _show_second_factor(request, device, forms.CodeForm())
 
 
 def _finish_second_factor(request: UserRequest) -> HttpResponse:
     device = authentication.begun_second_factor(request.user, request.session.get(SETTING_UP))
     if device is None:
         return redirect("accounts:second_factor")
-    form = CodeForm(request.POST)
+    form = forms.CodeForm(request.POST)
     if form.is_valid():
         codes = authentication.confirm_second_factor(device, form.cleaned_data["code"])
         if codes is not None:
@@ -222,7 +212,7 @@ def _finish_second_factor(request: UserRequest) -> HttpResponse:
     return _show_second_factor(request, device, form)
 
 
-def _show_second_factor(request: UserRequest, device: TOTPDevice, form: CodeForm) -> HttpResponse:
+def _show_second_factor(request: UserRequest, device: TOTPDevice, form: forms.CodeForm) -> HttpResponse:
     side, path = authentication.qr_of(device)
     shown = {"form": form, "side": side, "path": path, "secret": authentication.secret_of(device)}
     return render(request, "accounts/second_factor.html", shown)
@@ -233,7 +223,7 @@ def renew_backup_codes(request: UserRequest) -> HttpResponse:
     """Make new backup codes."""
     if not authentication.has_second_factor(request.user):
         return redirect("accounts:settings")
-    form = OwnPasswordForm(request.POST or None, user=request.user)
+    form = forms.OwnPasswordForm(request.POST or None, user=request.user)
     if form.is_valid():
         return render(request, "accounts/backup_codes.html", {"codes": authentication.renew_codes(request.user)})
     return render(request, "accounts/renew_backup_codes.html", {"form": form})
@@ -244,7 +234,7 @@ def switch_off_second_factor(request: UserRequest) -> HttpResponse:
     """Ask for the password, then for no code any more."""
     if not authentication.has_second_factor(request.user):
         return redirect("accounts:settings")
-    form = OwnPasswordForm(request.POST or None, user=request.user)
+    form = forms.OwnPasswordForm(request.POST or None, user=request.user)
     if form.is_valid():
         authentication.remove_second_factor(request.user)
         services.end_other_sessions(request, request.user)
@@ -255,7 +245,7 @@ def switch_off_second_factor(request: UserRequest) -> HttpResponse:
 @access("user", methods="GET POST")
 def delete(request: UserRequest) -> HttpResponse:
     """Ask for the password, then delete the account for good."""
-    form = OwnPasswordForm(request.POST or None, user=request.user)
+    form = forms.OwnPasswordForm(request.POST or None, user=request.user)
     if form.is_valid():
         delete_account(request.user)
         logout(request)

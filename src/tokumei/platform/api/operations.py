@@ -15,17 +15,8 @@ from pydantic import Field
 from tokumei.contest.edition import EDITIONS
 from tokumei.core.errors import InputError, NotAllowed, NotFound, UnknownPart
 from tokumei.platform.accounts.models import User
-from tokumei.platform.api import schemas, services
+from tokumei.platform.api import schemas, serializers, services
 from tokumei.platform.api.bearer import ORGANIZE, READ, SUBMIT, ApiRequest
-from tokumei.platform.api.serializers import (
-    give_attempts,
-    give_contest,
-    give_contest_line,
-    give_file,
-    give_scoreboard,
-    give_submission,
-    give_team,
-)
 from tokumei.platform.contests.forms import TAKEN
 from tokumei.platform.contests.models import Contest, Participation, Submission
 from tokumei.platform.contests.services import contests as service
@@ -114,14 +105,14 @@ Offset = Annotated[int, Field(ge=0, le=1_000_000)]
 def contests(request: ApiRequest, limit: Limit = 50, offset: Offset = 0) -> schemas.ContestPage:
     """List the contests that the user may know of, newest first."""
     found = visible_contests(request.auth.user)
-    page = [give_contest_line(one, request.auth.user) for one in found[offset : offset + limit]]
+    page = [serializers.give_contest_line(one, request.auth.user) for one in found[offset : offset + limit]]
     return schemas.ContestPage(n=found.count(), items=page)
 
 
 @router.get("/contests/{slug}", auth=READ, tags=CONTEST_TAGS, response={200: schemas.ContestOut})
 def contest(request: ApiRequest, slug: schemas.Slug) -> schemas.ContestOut:
     """Show a contest: phase, schedule, rules, limits and attempts left; Accept-Language chooses the language."""
-    return give_contest(find_contest(request.auth.user, slug), request.auth.user)
+    return serializers.give_contest(find_contest(request.auth.user, slug), request.auth.user)
 
 
 @router.get(
@@ -136,14 +127,14 @@ def announcements(request: ApiRequest, slug: schemas.Slug) -> list[schemas.Annou
 @router.get("/contests/{slug}/scoreboard", auth=READ, tags=CONTEST_TAGS, response={200: schemas.ScoreboardOut})
 def scoreboard(request: ApiRequest, slug: schemas.Slug) -> schemas.ScoreboardOut:
     """Show the scoreboard as far as the user may see it."""
-    return give_scoreboard(find_contest(request.auth.user, slug), request.auth.user)
+    return serializers.give_scoreboard(find_contest(request.auth.user, slug), request.auth.user)
 
 
 @router.get("/contests/{slug}/files", auth=READ, tags=CONTEST_TAGS, response={200: list[schemas.FileOut]})
 def files(request: ApiRequest, slug: schemas.Slug) -> list[schemas.FileOut]:
     """List the files that the user may have now: data, those of the own team alone, knowledge, releases."""
     found = downloads(find_contest(request.auth.user, slug), request.auth.user)
-    return [give_file(one) for one in found]
+    return [serializers.give_file(one) for one in found]
 
 
 @router.get(
@@ -190,7 +181,7 @@ def join(request: ApiRequest, slug: schemas.Slug, given: schemas.Join) -> schema
     if membership is None:
         raise NotFound(_("There is no such team."))
     joining.join(contest, membership.team, user, given.invitation or None)
-    return give_contest(contest, user)
+    return serializers.give_contest(contest, user)
 
 
 @router.post("/contests/{slug}/withdraw", auth=SUBMIT, tags=TAKING_PART_TAGS, response={204: None})
@@ -214,7 +205,7 @@ def submit_release(request: ApiRequest, slug: schemas.Slug) -> Status[schemas.Su
     """Submit a release; ask for the submission until its state is final."""
     user = request.auth.user
     made = submitting.submit_release(_own(find_contest(user, slug), user), user, uploads_of(request))
-    return Status(201, give_submission(made, user))
+    return Status(201, serializers.give_submission(made, user))
 
 
 @router.get("/contests/{slug}/targets", auth=READ, tags=TAKING_PART_TAGS, response={200: list[schemas.Target]})
@@ -224,8 +215,8 @@ def targets(request: ApiRequest, slug: schemas.Slug) -> list[schemas.Target]:
     own, levels = _own(contest, request.auth.user), terms_of(contest).knowledge_files
     return [
         schemas.Target(
-            team=give_team(team),
-            attempts={one: give_attempts(submitting.guess_attempts(own, team, one)) for one in levels},
+            team=serializers.give_team(team),
+            attempts={one: serializers.give_attempts(submitting.guess_attempts(own, team, one)) for one in levels},
         )
         for team in submitting.targets(own)
     ]
@@ -251,7 +242,7 @@ def submit_guess(
     if target is None:
         raise NotFound(_("No other team with this name has published a release."))
     made = submitting.submit_guess(own, user, target, knowledge, uploads_of(request))
-    return Status(201, give_submission(made, user))
+    return Status(201, serializers.give_submission(made, user))
 
 
 @router.get("/contests/{slug}/submissions", auth=READ, tags=TAKING_PART_TAGS, response={200: schemas.SubmissionPage})
@@ -265,7 +256,7 @@ def submissions_in(
     """List what the user's team submitted in a contest, newest first."""
     user = request.auth.user
     found = showing.submissions_of(_own(find_contest(user, slug), user), kind)
-    page = [give_submission(one, user) for one in found[offset : offset + limit]]
+    page = [serializers.give_submission(one, user) for one in found[offset : offset + limit]]
     return schemas.SubmissionPage(n=found.count(), items=page)
 
 
@@ -275,13 +266,13 @@ def submissions(request: ApiRequest, limit: Limit = 30, offset: Offset = 0) -> s
     user = request.auth.user
     found = Submission.objects.filter(team__in=[one.team_id for one in teams_of(user)])
     listed = found.select_related("contest", "team", "target", "job", "by")[offset : offset + limit]
-    return schemas.SubmissionPage(n=found.count(), items=[give_submission(one, user) for one in listed])
+    return schemas.SubmissionPage(n=found.count(), items=[serializers.give_submission(one, user) for one in listed])
 
 
 @router.get("/submissions/{key}", auth=READ, tags=TAKING_PART_TAGS, response={200: schemas.SubmissionOut})
 def submission(request: ApiRequest, key: schemas.Key) -> schemas.SubmissionOut:
     """Show a submission: its state, how far its evaluation is, its faults or its score."""
-    return give_submission(showing.find_submission(request.auth.user, key), request.auth.user)
+    return serializers.give_submission(showing.find_submission(request.auth.user, key), request.auth.user)
 
 
 @router.get(
@@ -305,7 +296,7 @@ def choose(request: ApiRequest, key: schemas.Key) -> schemas.SubmissionOut:
     if not found.team.memberships.filter(user=user).exists():
         raise NotFound(_("There is no such submission."))
     teamwork.choose(found, user)
-    return give_submission(found, user)
+    return serializers.give_submission(found, user)
 
 
 def _own(contest: Contest, user: User) -> Participation:
@@ -339,7 +330,7 @@ def create_contest(request: ApiRequest, given: schemas.NewContest) -> Status[sch
     except UnknownPart as error:
         # Not a 404: the address is right, what was sent to it is not.
         raise InputError.of(str(error), column="edition", value=given.edition) from None
-    return Status(201, give_contest(made, request.auth.user))
+    return Status(201, serializers.give_contest(made, request.auth.user))
 
 
 @router.put("/contests/{slug}/schedule", auth=ORGANIZE, tags=ORGANIZING_TAGS, response={200: schemas.ContestOut})
@@ -347,7 +338,7 @@ def change_schedule(request: ApiRequest, slug: schemas.Slug, given: schemas.Sche
     """Move the phases that have not begun."""
     contest = _organized(request.auth.user, slug)
     service.change_schedule(contest, **given.dict(), by=request.auth.user)
-    return give_contest(contest, request.auth.user)
+    return serializers.give_contest(contest, request.auth.user)
 
 
 @router.put("/contests/{slug}/board", auth=ORGANIZE, tags=ORGANIZING_TAGS, response={200: schemas.ContestOut})
@@ -355,7 +346,7 @@ def change_board(request: ApiRequest, slug: schemas.Slug, given: schemas.BoardIn
     """Choose what teams see of scores while the contest runs."""
     contest = _organized(request.auth.user, slug)
     service.change_board(contest, **given.dict(), by=request.auth.user)
-    return give_contest(contest, request.auth.user)
+    return serializers.give_contest(contest, request.auth.user)
 
 
 @router.post(

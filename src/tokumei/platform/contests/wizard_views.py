@@ -15,27 +15,12 @@ from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
 from tokumei.core.text import Json
 from tokumei.platform.access import UserRequest, access, redirect_saying
 from tokumei.platform.accounts.models import User
+from tokumei.platform.contests import wizard_forms
 from tokumei.platform.contests.models import ContestDraft
 from tokumei.platform.contests.services import drafts
 from tokumei.platform.contests.services.drafts import LOOK, TRIAL, Plan, plan_of
 from tokumei.platform.contests.services.rulebook import terms_of
 from tokumei.platform.contests.services.visibility import bound_of
-from tokumei.platform.contests.wizard_forms import (
-    DATA,
-    DETAILS,
-    FINISH,
-    OWN,
-    OWN_HISTORY,
-    OWN_TABLE,
-    PEOPLE,
-    RULES,
-    STEPS,
-    WHAT,
-    DetailsForm,
-    WhatForm,
-    kept,
-    make_form,
-)
 from tokumei.platform.contests.words import fault_groups
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.jobs import queue
@@ -44,12 +29,12 @@ from tokumei.platform.workbench.handing_over import HandedOver, handed_over
 from tokumei.platform.workbench.words import TYPES
 
 TITLES = {
-    WHAT: gettext_lazy("What is played"),
-    DATA: gettext_lazy("Data"),
-    RULES: gettext_lazy("Rules"),
-    DETAILS: gettext_lazy("Texts and dates"),
-    PEOPLE: gettext_lazy("Organizers"),
-    FINISH: gettext_lazy("Publish"),
+    wizard_forms.WHAT: gettext_lazy("What is played"),
+    wizard_forms.DATA: gettext_lazy("Data"),
+    wizard_forms.RULES: gettext_lazy("Rules"),
+    wizard_forms.DETAILS: gettext_lazy("Texts and dates"),
+    wizard_forms.PEOPLE: gettext_lazy("Organizers"),
+    wizard_forms.FINISH: gettext_lazy("Publish"),
 }
 
 
@@ -67,10 +52,10 @@ def new(request: UserRequest) -> HttpResponse:
     handed = handed_over(request)
     if request.method == "POST" and handed is not None:
         return _begin_with(request.user, handed)
-    form = WhatForm(request.POST) if request.method == "POST" else WhatForm()
+    form = wizard_forms.WhatForm(request.POST) if request.method == "POST" else wizard_forms.WhatForm()
     if form.is_valid():
         made = drafts.begin_draft(request.user, {"kind": form.cleaned_data["kind"]})
-        return redirect("contests:draft", made.key, DATA)
+        return redirect("contests:draft", made.key, wizard_forms.DATA)
     shown = {
         "form": form,
         "handed": handed,
@@ -84,24 +69,24 @@ def new(request: UserRequest) -> HttpResponse:
 def _begin_with(user: User, handed: HandedOver) -> HttpResponse:
     """Begin with the file of a piece of work, and with what is known of its columns."""
     begun = handed.for_contest()
-    kind = OWN_HISTORY if handed.piece.kind == "history" else OWN_TABLE
+    kind = wizard_forms.OWN_HISTORY if handed.piece.kind == "history" else wizard_forms.OWN_TABLE
     made = drafts.begin_draft(user, {"kind": kind, "own_toml": begun["own_toml"]})
     drafts.store_file(made, handed.file())
     drafts.have_looked_at(made, user)
-    return redirect("contests:draft", made.key, DATA)
+    return redirect("contests:draft", made.key, wizard_forms.DATA)
 
 
 def _own() -> list[tuple[str, Any, Any]]:
     return [
         (
-            OWN_TABLE,
+            wizard_forms.OWN_TABLE,
             gettext_lazy("My own, with a table"),
             gettext_lazy(
                 "A row is a person. You say which columns tell of whom, what counts as use, and how teams are ranked."
             ),
         ),
         (
-            OWN_HISTORY,
+            wizard_forms.OWN_HISTORY,
             gettext_lazy("My own, with purchases"),
             gettext_lazy(
                 "A row is a purchase of a customer, with date and item. You say what counts and how teams are ranked."
@@ -113,7 +98,7 @@ def _own() -> list[tuple[str, Any, Any]]:
 @access("organizer", of=find_draft, methods="GET POST")
 def step(request: UserRequest, draft: ContestDraft, step: str) -> HttpResponse:
     """Show a step, or keep what was typed there and go where the button says."""
-    if step not in STEPS:
+    if step not in wizard_forms.STEPS:
         raise Http404
     if request.method != "POST":
         return _page(request, draft, step)
@@ -133,7 +118,7 @@ def _save(request: UserRequest, draft: ContestDraft, step: str) -> tuple[forms.F
     """Keep what was typed, valid or not; says what is wrong with a file that could not be kept."""
     look = plan_of(draft).look
     try:
-        if step == DATA and (sent := uploads_of(request).get("source")) is not None:
+        if step == wizard_forms.DATA and (sent := uploads_of(request).get("source")) is not None:
             drafts.store_file(draft, sent)
             typed = request.POST.copy()
             for name in ("encoding", "sheet"):
@@ -141,24 +126,24 @@ def _save(request: UserRequest, draft: ContestDraft, step: str) -> tuple[forms.F
             typed["origin"] = "file"
         else:
             typed = request.POST.copy()
-        form = make_form(step, draft.answers, look=look, typed=typed)
+        form = wizard_forms.make_form(step, draft.answers, look=look, typed=typed)
         if form is not None:
-            drafts.save_answers(draft, kept(form))
+            drafts.save_answers(draft, wizard_forms.kept(form))
     except InputError as error:
-        return make_form(step, draft.answers, look=look, typed=request.POST), describe_error(error)
+        return wizard_forms.make_form(step, draft.answers, look=look, typed=request.POST), describe_error(error)
     return form, ""
 
 
 def _go(request: UserRequest, draft: ContestDraft, step: str, go: str, form: forms.Form | None) -> HttpResponse:
     user = request.user
     change, mark, named = go.partition(":")
-    if step == PEOPLE and (request.POST.get("username", "").strip() or mark):
+    if step == wizard_forms.PEOPLE and (request.POST.get("username", "").strip() or mark):
         # A name that was typed counts, whichever button is pressed.
         _change_organizers(draft, "" if mark else request.POST["username"], named)
-        if go in STEPS and go != PEOPLE:
+        if go in wizard_forms.STEPS and go != wizard_forms.PEOPLE:
             return redirect("contests:draft", draft.key, go)
     if change in ("add", "remove"):
-        return redirect("contests:draft", draft.key, PEOPLE)
+        return redirect("contests:draft", draft.key, wizard_forms.PEOPLE)
     if go == "publish":
         if request.POST.get("sure") != "yes":
             raise NotAllowed(_("Tick that you want to publish it."))
@@ -172,10 +157,10 @@ def _go(request: UserRequest, draft: ContestDraft, step: str, go: str, form: for
         if form is not None and not form.is_valid():
             return _page(request, draft, step, form=form)
         # Whoever sent a file sees what is in it before anything else.
-        target = step if step == DATA and not _is_ready(draft, is_new=is_new) else _after(step)
+        target = step if step == wizard_forms.DATA and not _is_ready(draft, is_new=is_new) else _after(step)
     else:
-        target = go if go in STEPS else step
-    if go == "try" or target in (RULES, FINISH):
+        target = go if go in wizard_forms.STEPS else step
+    if go == "try" or target in (wizard_forms.RULES, wizard_forms.FINISH):
         drafts.have_tried_out(draft, user, again=go == "try")
     return redirect("contests:draft", draft.key, target)
 
@@ -185,7 +170,7 @@ def _is_ready(draft: ContestDraft, *, is_new: bool) -> bool:
 
 
 def _after(step: str) -> str:
-    return STEPS[min(STEPS.index(step) + 1, len(STEPS) - 1)]
+    return wizard_forms.STEPS[min(wizard_forms.STEPS.index(step) + 1, len(wizard_forms.STEPS) - 1)]
 
 
 def _change_organizers(draft: ContestDraft, added: str, removed: str) -> None:
@@ -237,20 +222,20 @@ def _page(
         "expires": draft.changed_at + drafts.KEPT_FOR,
         "is_owner": draft.by_id == request.user.pk,
         "own": _own(),
-        "is_own": draft.answers.get("kind") in OWN,
+        "is_own": draft.answers.get("kind") in wizard_forms.OWN,
     }
-    if step == DATA:
+    if step == wizard_forms.DATA:
         columns = plan.look.get("columns", ())
         shown |= {
             "look": plan.look,
             "groups": _groups(plan.look),
             "columns": [one | {"type_said": TYPES.get(one["type"], one["type"])} for one in columns],
         }
-    if step in (RULES, FINISH):
+    if step in (wizard_forms.RULES, wizard_forms.FINISH):
         shown |= _rules(plan)
-    if step == DETAILS and isinstance(form, DetailsForm):
+    if step == wizard_forms.DETAILS and isinstance(form, wizard_forms.DetailsForm):
         shown["texts"] = [draft.answers.get(name) or "" for name in ("description", "description_ja")]
-    if step in (PEOPLE, FINISH):
+    if step in (wizard_forms.PEOPLE, wizard_forms.FINISH):
         shown["co_organizers"] = draft.co_organizers.filter(is_active=True)
     is_refused = bool(fault) or (request.method == "POST" and form is not None and not form.is_valid())
     return render(request, f"contests/draft_{step}.html", shown, status=400 if is_refused else 200)
@@ -280,7 +265,13 @@ def _groups(told: Json) -> list[Any]:
 
 def _steps(plan: Plan, here: str) -> list[dict[str, object]]:
     """Return the steps of the wizard and whether each is answered well."""
-    ready = {step: plan.is_valid(step) for step in (WHAT, RULES, DETAILS)} | {DATA: plan.is_data_ready, PEOPLE: True}
+    ready = {step: plan.is_valid(step) for step in (wizard_forms.WHAT, wizard_forms.RULES, wizard_forms.DETAILS)} | {
+        wizard_forms.DATA: plan.is_data_ready,
+        wizard_forms.PEOPLE: True,
+    }
     trial = drafts.found_of(plan.draft, TRIAL, plan.trial_of) or {}
-    ready[FINISH] = all(ready.values()) and "standing" in trial
-    return [{"name": one, "title": TITLES[one], "is_ready": ready[one], "is_here": one == here} for one in STEPS]
+    ready[wizard_forms.FINISH] = all(ready.values()) and "standing" in trial
+    return [
+        {"name": one, "title": TITLES[one], "is_ready": ready[one], "is_here": one == here}
+        for one in wizard_forms.STEPS
+    ]

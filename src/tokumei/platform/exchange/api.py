@@ -13,23 +13,8 @@ from tokumei.exchange.transport import LARGEST_REQUEST
 from tokumei.platform.api.bearer import READ, SUBMIT, ApiRequest
 from tokumei.platform.api.operations import SENDS_A_FILE, Limit, Offset, router, send
 from tokumei.platform.api.schemas import Key, Line, Slug
-from tokumei.platform.exchange import trying
+from tokumei.platform.exchange import schemas, trying
 from tokumei.platform.exchange.models import LevelRequest, PublishedOffer, Recipient
-from tokumei.platform.exchange.schemas import (
-    AskIn,
-    AttackOut,
-    OfferOut,
-    Offers,
-    Pending,
-    PendingOut,
-    RecipientOut,
-    Recipients,
-    RequestOut,
-    Requests,
-    TrustIn,
-    TryIn,
-    TryOut,
-)
 from tokumei.platform.exchange.services import answering, offers, requesting
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.teams.services import teams_of
@@ -43,23 +28,23 @@ def _files(description: str) -> Json:
     return {"requestBody": body}
 
 
-@router.get("/exchange/catalogue", auth=READ, tags=TAGS, response={200: Offers})
-def catalogue(request: ApiRequest, q: Line = "", limit: Limit = 50, offset: Offset = 0) -> Offers:
+@router.get("/exchange/catalogue", auth=READ, tags=TAGS, response={200: schemas.Offers})
+def catalogue(request: ApiRequest, q: Line = "", limit: Limit = 50, offset: Offset = 0) -> schemas.Offers:
     """List the offers that everybody may see, those with all words of `q`."""
     found = offers.visible_offers(q)
-    return Offers(n=found.count(), offers=[_offer(one) for one in found[offset : offset + limit]])
+    return schemas.Offers(n=found.count(), offers=[_offer(one) for one in found[offset : offset + limit]])
 
 
-@router.post("/exchange/catalogue/{slug}/try", auth=READ, tags=TAGS, response={200: TryOut})
-def try_levels(request: ApiRequest, slug: Slug, given: TryIn) -> TryOut:
+@router.post("/exchange/catalogue/{slug}/try", auth=READ, tags=TAGS, response={200: schemas.TryOut})
+def try_levels(request: ApiRequest, slug: Slug, given: schemas.TryIn) -> schemas.TryOut:
     """Try levels on an offer: nothing is counted, and nobody is asked."""
     published = offers.find_offer(slug)
     levels = _levels(published, given.levels)
-    return TryOut(**trying.as_dict(trying.try_levels(published, list(levels.values()), given.criterion)))
+    return schemas.TryOut(**trying.as_dict(trying.try_levels(published, list(levels.values()), given.criterion)))
 
 
-@router.post("/exchange/catalogue/{slug}/requests", auth=SUBMIT, tags=TAGS, response={201: RequestOut})
-def ask_for_levels(request: ApiRequest, slug: Slug, given: AskIn) -> Status[RequestOut]:
+@router.post("/exchange/catalogue/{slug}/requests", auth=SUBMIT, tags=TAGS, response={201: schemas.RequestOut})
+def ask_for_levels(request: ApiRequest, slug: Slug, given: schemas.AskIn) -> Status[schemas.RequestOut]:
     """Ask for levels, signed by the key that signs for the user on this platform."""
     published = offers.find_offer(slug)
     levels = _levels(published, given.levels)
@@ -71,25 +56,25 @@ def ask_for_levels(request: ApiRequest, slug: Slug, given: AskIn) -> Status[Requ
     "/exchange/catalogue/{slug}/signed-requests",
     auth=SUBMIT,
     tags=TAGS,
-    response={201: RequestOut},
+    response={201: schemas.RequestOut},
     openapi_extra=_files("A part `request`: the file of `tokumei exchange request`."),
 )
-def send_signed_request(request: ApiRequest, slug: Slug) -> Status[RequestOut]:
+def send_signed_request(request: ApiRequest, slug: Slug) -> Status[schemas.RequestOut]:
     """Send a request that the user signed with a key of their own."""
     published = offers.find_offer(slug)
     text = offers.text_of(uploads_of(request).get("request"), "request", LARGEST_REQUEST)
     return Status(201, _request(requesting.ask_signed(published, request.auth.user, text)))
 
 
-@router.get("/exchange/requests", auth=READ, tags=TAGS, response={200: Requests})
-def level_requests(request: ApiRequest, limit: Limit = 50, offset: Offset = 0) -> Requests:
+@router.get("/exchange/requests", auth=READ, tags=TAGS, response={200: schemas.Requests})
+def level_requests(request: ApiRequest, limit: Limit = 50, offset: Offset = 0) -> schemas.Requests:
     """List the user's own requests, newest first."""
     found = requesting.requests_of(request.auth.user)
-    return Requests(n=found.count(), requests=[_request(one) for one in found[offset : offset + limit]])
+    return schemas.Requests(n=found.count(), requests=[_request(one) for one in found[offset : offset + limit]])
 
 
-@router.get("/exchange/requests/{key}", auth=READ, tags=TAGS, response={200: RequestOut})
-def level_request(request: ApiRequest, key: Key) -> RequestOut:
+@router.get("/exchange/requests/{key}", auth=READ, tags=TAGS, response={200: schemas.RequestOut})
+def level_request(request: ApiRequest, key: Key) -> schemas.RequestOut:
     """Show one of the user's own requests, with its signed answer."""
     return _request(requesting.find_request(request.auth.user, key))
 
@@ -101,21 +86,21 @@ def level_release(request: ApiRequest, key: Key) -> FileResponse:
     return send(path.open("rb"), f"{key}.release.csv")
 
 
-@router.get("/exchange/offers", auth=READ, tags=PROVIDERS, response={200: Offers})
-def own_offers(request: ApiRequest) -> Offers:
+@router.get("/exchange/offers", auth=READ, tags=PROVIDERS, response={200: schemas.Offers})
+def own_offers(request: ApiRequest) -> schemas.Offers:
     """List the offers of the user's teams."""
     found = [_offer(one) for one in offers.offers_of(request.auth.user)]
-    return Offers(n=len(found), offers=found)
+    return schemas.Offers(n=len(found), offers=found)
 
 
 @router.post(
     "/exchange/offers",
     auth=SUBMIT,
     tags=PROVIDERS,
-    response={201: OfferOut},
+    response={201: schemas.OfferOut},
     openapi_extra=_files("Parts `offer`, `first_release`, `log` and `head`: the public files of a desk."),
 )
-def publish_offer(request: ApiRequest, team: Slug, slug: Slug) -> Status[OfferOut]:
+def publish_offer(request: ApiRequest, team: Slug, slug: Slug) -> Status[schemas.OfferOut]:
     """Publish an offer that was made and signed at home."""
     membership = teams_of(request.auth.user).filter(team__slug=team).first()
     if membership is None:
@@ -133,18 +118,18 @@ def publish_offer(request: ApiRequest, team: Slug, slug: Slug) -> Status[OfferOu
     return Status(201, _offer(made))
 
 
-@router.get("/exchange/offers/{slug}", auth=READ, tags=PROVIDERS, response={200: OfferOut})
-def own_offer(request: ApiRequest, slug: Slug) -> OfferOut:
+@router.get("/exchange/offers/{slug}", auth=READ, tags=PROVIDERS, response={200: schemas.OfferOut})
+def own_offer(request: ApiRequest, slug: Slug) -> schemas.OfferOut:
     """Show an offer of one of the user's teams."""
     return _offer(offers.find_own_offer(request.auth.user, slug))
 
 
-@router.get("/exchange/offers/{slug}/pending", auth=READ, tags=PROVIDERS, response={200: Pending})
-def pending_requests(request: ApiRequest, slug: Slug) -> Pending:
+@router.get("/exchange/offers/{slug}/pending", auth=READ, tags=PROVIDERS, response={200: schemas.Pending})
+def pending_requests(request: ApiRequest, slug: Slug) -> schemas.Pending:
     """List the requests that want an answer, and the approvals there are."""
     published = _remote(request, slug)
-    waiting = [PendingOut(key=one.key, document=one.document) for one in answering.pending(published)]
-    return Pending(requests=waiting, approvals=answering.approvals(published))
+    waiting = [schemas.PendingOut(key=one.key, document=one.document) for one in answering.pending(published)]
+    return schemas.Pending(requests=waiting, approvals=answering.approvals(published))
 
 
 @router.post(
@@ -172,10 +157,10 @@ def answer_level_request(request: ApiRequest, slug: Slug, key: Key) -> Status[No
     "/exchange/offers/{slug}/log",
     auth=SUBMIT,
     tags=PROVIDERS,
-    response={200: OfferOut},
+    response={200: schemas.OfferOut},
     openapi_extra=_files("Parts `log` and `head`, and `revision-0002` and so on for what is new of the offer."),
 )
-def send_public_log(request: ApiRequest, slug: Slug) -> OfferOut:
+def send_public_log(request: ApiRequest, slug: Slug) -> schemas.OfferOut:
     """Bring the public log up to date, with further revisions of the offer."""
     published = _remote(request, slug)
     files = uploads_of(request)
@@ -195,24 +180,24 @@ def send_public_log(request: ApiRequest, slug: Slug) -> OfferOut:
     return _offer(published)
 
 
-@router.get("/exchange/offers/{slug}/attack", auth=READ, tags=PROVIDERS, response={200: AttackOut})
-def attack_of_last_night(request: ApiRequest, slug: Slug) -> AttackOut:
+@router.get("/exchange/offers/{slug}/attack", auth=READ, tags=PROVIDERS, response={200: schemas.AttackOut})
+def attack_of_last_night(request: ApiRequest, slug: Slug) -> schemas.AttackOut:
     """Show what integer programs prove from all that is out of an offer of one of the user's teams."""
     published = offers.find_own_offer(request.auth.user, slug)
     found = dict(published.attack)
     trouble = str(found.pop("trouble", ""))
     is_safe = not found["proven"] and not found["open"] if "proven" in found else None
-    return AttackOut(attacked=published.attacked, is_safe=is_safe, found=found, trouble=trouble)
+    return schemas.AttackOut(attacked=published.attacked, is_safe=is_safe, found=found, trouble=trouble)
 
 
-@router.get("/exchange/offers/{slug}/recipients", auth=READ, tags=PROVIDERS, response={200: Recipients})
-def recipients_of_offer(request: ApiRequest, slug: Slug) -> Recipients:
+@router.get("/exchange/offers/{slug}/recipients", auth=READ, tags=PROVIDERS, response={200: schemas.Recipients})
+def recipients_of_offer(request: ApiRequest, slug: Slug) -> schemas.Recipients:
     """List the recipients whom an offer serves by their keys."""
     return _recipients(offers.find_own_offer(request.auth.user, slug))
 
 
-@router.post("/exchange/offers/{slug}/recipients", auth=SUBMIT, tags=PROVIDERS, response={201: Recipients})
-def list_recipient(request: ApiRequest, slug: Slug, given: TrustIn) -> Status[Recipients]:
+@router.post("/exchange/offers/{slug}/recipients", auth=SUBMIT, tags=PROVIDERS, response={201: schemas.Recipients})
+def list_recipient(request: ApiRequest, slug: Slug, given: schemas.TrustIn) -> Status[schemas.Recipients]:
     """List a user in a hosted offer, with the criterion that they are served by; a revision tells it."""
     published = offers.find_own_offer(request.auth.user, slug)
     requesting.trust(published, request.auth.user, username=given.user, criterion=given.criterion)
@@ -228,7 +213,7 @@ def drop_recipient(request: ApiRequest, slug: Slug, user: Line) -> Status[None]:
     return Status(204, None)
 
 
-def _recipients(published: PublishedOffer) -> Recipients:
+def _recipients(published: PublishedOffer) -> schemas.Recipients:
     offer, _signed = offers.document_of(published)
     known = {
         one.public_key: one.user.username
@@ -236,9 +221,9 @@ def _recipients(published: PublishedOffer) -> Recipients:
             "user"
         )
     }
-    return Recipients(
+    return schemas.Recipients(
         recipients=[
-            RecipientOut(name=one.name, key=one.key, criterion=one.criterion, user=known.get(one.key))
+            schemas.RecipientOut(name=one.name, key=one.key, criterion=one.criterion, user=known.get(one.key))
             for one in offer.recipients
         ]
     )
@@ -258,8 +243,8 @@ def _levels(published: PublishedOffer, levels: dict[str, int]) -> dict[str, int]
     return offer.lattice.levels(offer.lattice.top) | levels
 
 
-def _offer(published: PublishedOffer) -> OfferOut:
-    return OfferOut(
+def _offer(published: PublishedOffer) -> schemas.OfferOut:
+    return schemas.OfferOut(
         slug=published.slug,
         name=published.name,
         team=published.team.slug,
@@ -272,8 +257,8 @@ def _offer(published: PublishedOffer) -> OfferOut:
     )
 
 
-def _request(made: LevelRequest) -> RequestOut:
-    return RequestOut(
+def _request(made: LevelRequest) -> schemas.RequestOut:
+    return schemas.RequestOut(
         key=made.key,
         offer=made.offer.slug,
         digest=made.digest,

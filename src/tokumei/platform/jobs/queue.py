@@ -78,6 +78,10 @@ def _nothing(job: Job) -> None:
     """Do nothing."""
 
 
+def _note_nothing(job: Job, told: object) -> None:
+    """Note nothing of how the work ended."""
+
+
 @dataclass(frozen=True)
 class Work:
     """One kind of work."""
@@ -85,9 +89,9 @@ class Work:
     function: str
     queue: str
     ask: Callable[[Job], dict[str, object]]
-    write_result: Callable[[Job, dict[str, object]], None]
-    write_faults: Callable[[Job, ChildAnswer], None]
-    write_failure: Callable[[Job, str], None]
+    write_result: Callable[[Job, dict[str, object]], None] = _note_nothing
+    write_faults: Callable[[Job, ChildAnswer], None] = _note_nothing
+    write_failure: Callable[[Job, str], None] = _note_nothing
     begin: Callable[[Job], None] = _nothing
     # Called now and then while the work goes on, as to show what is there of it already.
     during: Callable[[Job], None] = _nothing

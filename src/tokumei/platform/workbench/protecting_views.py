@@ -18,23 +18,11 @@ from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.messages import describe_error
-from tokumei.platform.workbench import drawing, editing, services
+from tokumei.platform.workbench import drawing, editing, services, words
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.file_views import edited, find, frame
 from tokumei.platform.workbench.goal_form import GoalForm
 from tokumei.platform.workbench.models import Piece
-from tokumei.platform.workbench.words import (
-    attack_lines,
-    exactness_in_words,
-    interval_in_words,
-    knowledge_in_words,
-    number_lines,
-    of_measures,
-    says,
-    singled_out_lines,
-    step_in_words,
-    title_of,
-)
 
 SETS_SHOWN = 6
 ROWS_SHOWN = 5
@@ -78,7 +66,7 @@ def _table_risk(found: JsonView) -> Json:
         "audit": audit,
         "several_rows": found.get("several_rows"),
         "sizes": drawing.bars(rows, title=_("Rows by the size of their class"), kind="risk"),
-        "numbers": number_lines(of_measures(audit["measures"])),
+        "numbers": words.number_lines(words.of_measures(audit["measures"])),
         "sets": found.get("sets", [])[:SETS_SHOWN],
         "by_column": drawing.bars(
             [(name, share, f"{share:.0%}") for name, share in by_column],
@@ -92,9 +80,9 @@ def _table_risk(found: JsonView) -> Json:
         "individual": _individual_shown(audit.get("individual_risk")),
         "special": _special_shown(audit.get("special_uniques")),
         "attackers": [_attacker_shown(one) for one in found.get("threat_models", [])],
-        "tried": attack_lines(found["attacks"]) if "attacks" in found else None,
+        "tried": words.attack_lines(found["attacks"]) if "attacks" in found else None,
         "linked": _linked(found.get("attacks", [])),
-        "singled_out": singled_out_lines(found["attacks"]) if "attacks" in found else [],
+        "singled_out": words.singled_out_lines(found["attacks"]) if "attacks" in found else [],
         "share_alone": f"{audit['unique'] / max(1, audit['rows']):.0%}",
     }
 
@@ -150,14 +138,14 @@ def _special_shown(found: JsonView | None) -> Json | None:
 def _linked(attacks: Sequence[JsonView]) -> dict[str, str] | None:
     """Show the share of people whom record linkage finds with certainty; None where it was not tried."""
     certain = next((one["scores"].get("certain") for one in attacks if one["attack"] == "record-linkage"), None)
-    return None if certain is None else {"value": f"{certain['value']:.1%}", "said": interval_in_words(certain)}
+    return None if certain is None else {"value": f"{certain['value']:.1%}", "said": words.interval_in_words(certain)}
 
 
 def _attacker_shown(one: JsonView) -> Json:
     bound = "≤ " if one.get("is_bound") else ""
     shares = {key: f"{bound}{one[key]:.1%}" if key in one else "–" for key in ("highest", "mean", "above")}
     return (
-        {"title": title_of(one["name"]), "says": says(one["name"])}
+        {"title": words.title_of(one["name"]), "says": words.says(one["name"])}
         | shares
         | {
             "name": one["name"],
@@ -169,7 +157,7 @@ def _attacker_shown(one: JsonView) -> Json:
 
 def _history_risk(found: JsonView) -> Json:
     attackers = found.get("attackers", [])
-    rows = [(knowledge_in_words(one["knows"]), one["measured"], f"{one['measured']:.1%}") for one in attackers]
+    rows = [(words.knowledge_in_words(one["knows"]), one["measured"], f"{one['measured']:.1%}") for one in attackers]
     return {
         "facts": found["facts"],
         "attackers": drawing.bars(rows, title=_("Chance to find a customer by what is known"), kind="risk", label=290),
@@ -180,7 +168,7 @@ def _history_risk(found: JsonView) -> Json:
 
 
 def _curve_shown(one: JsonView) -> Json:
-    return {"knows": exactness_in_words(one["knows"]), "shares": [f"{share:.0%}" for share in one["singled_out"]]}
+    return {"knows": words.exactness_in_words(one["knows"]), "shares": [f"{share:.0%}" for share in one["singled_out"]]}
 
 
 @access("user", of=find, methods="GET POST")
@@ -256,8 +244,8 @@ def _pipeline_shown(job: JsonView) -> Json:
         "attacks": [
             {
                 "name": name,
-                "title": title_of(name),
-                "says": says(name),
+                "title": words.title_of(name),
+                "says": words.says(name),
                 "is_chosen": name in threat.get("attacks", []),
                 "is_usual": name in USUAL_ATTACKS,
             }
@@ -364,4 +352,4 @@ def state(request: UserRequest, piece: Piece) -> JsonResponse:
     if busy is None:
         return JsonResponse({"is_final": True})
     told = {key: busy.progress.get(key) for key in ("done", "total")}
-    return JsonResponse({"is_final": False, "says": step_in_words(busy), "progress": told | {"step": ""}})
+    return JsonResponse({"is_final": False, "says": words.step_in_words(busy), "progress": told | {"step": ""}})

@@ -19,21 +19,11 @@ from tokumei.methods.apply import Unseen
 from tokumei.platform.access import UserRequest, access
 from tokumei.platform.files.incoming import uploads_of
 from tokumei.platform.messages import describe_error
-from tokumei.platform.workbench import drawing, services
+from tokumei.platform.workbench import drawing, services, words
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.file_views import find, frame
 from tokumei.platform.workbench.handing_over import job_with_seed, takeable
 from tokumei.platform.workbench.models import Piece
-from tokumei.platform.workbench.words import (
-    IN_A_HISTORY,
-    attack_lines,
-    history_figures,
-    number_lines,
-    of_measures,
-    says,
-    singled_out_lines,
-    title_of,
-)
 from tokumei.reports.dossier_pages import MISSING
 
 COLUMNS_SHOWN, VALUES_SHOWN = 12, 6
@@ -55,18 +45,18 @@ def see(request: UserRequest, piece: Piece) -> HttpResponse:
 
 def _numbers(result: JsonView, piece: Piece) -> Json:
     use = [
-        {"name": title_of(name), "says": says(name), "value": f"{score['value']:.3g}"}
+        {"name": words.title_of(name), "says": words.says(name), "value": f"{score['value']:.3g}"}
         for name, score in result.get("use", {}).get("scores", {}).items()
         if score.get("value") is not None
     ]
     shown: Json = {
-        "tried": attack_lines(result.get("attacks", [])),
+        "tried": words.attack_lines(result.get("attacks", [])),
         "use": use,
         "suppressed": f"{result.get('suppressed') or 0:.1%}",
-        "singled_out": singled_out_lines(result.get("attacks", [])),
+        "singled_out": words.singled_out_lines(result.get("attacks", [])),
     }
     if piece.kind == "history":
-        shown["figures"] = history_figures(result.get("attacks", []))
+        shown["figures"] = words.history_figures(result.get("attacks", []))
     shown["loss"] = None if result.get("loss") is None else f"{result['loss']:.1%}"
     return shown | (_of_table(result) if piece.kind == "table" else {})
 
@@ -76,7 +66,7 @@ def _beside(released: JsonView) -> Json:
     drawn = []
     for name, listed in released.get("columns", {}).items():
         rows = [(one["value"] or _("other"), one["before"], one["after"]) for one in listed]
-        called = str(IN_A_HISTORY.get(name, name))
+        called = str(words.IN_A_HISTORY.get(name, name))
         drawn.append({"name": called, "drawn": drawing.before_and_after(rows, title=_("%s before and after") % called)})
     pairs = [
         {"names": " – ".join(one["columns"])} | {side: f"{one[side]:+.2f}" for side in ("before", "after")}
@@ -103,10 +93,10 @@ def _of_table(result: JsonView) -> Json:
                 "drawn": drawing.before_and_after(rows, title=_("%s before and after") % name),
             }
         )
-    before, after = (of_measures(result[side]["measures"]) for side in ("before", "after"))
+    before, after = (words.of_measures(result[side]["measures"]) for side in ("before", "after"))
     return {
         "pictures": pictures,
-        "numbers": number_lines(before, after),
+        "numbers": words.number_lines(before, after),
         "sizes": [
             {
                 "name": side,

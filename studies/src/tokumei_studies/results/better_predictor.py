@@ -18,16 +18,7 @@ from tokumei.predictors.margins import Margins
 from tokumei.predictors.power_law import PowerLaw
 from tokumei.predictors.predictor import Quadrants, Rule
 from tokumei_studies.figures import dots_figure, parts_figure
-from tokumei_studies.results._thesis import (
-    CENSUS,
-    QUADRANT_COLORS,
-    QUADRANTS,
-    SEED,
-    count_people,
-    markdown_table,
-    read_census,
-    thesis_lattice,
-)
+from tokumei_studies.results import _thesis as thesis
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 
 K_PS = (2, 10, 50)
@@ -65,12 +56,15 @@ class BetterPredictor:
 
     title: ClassVar[str] = "A better predictor than the power law"
     source: ClassVar[str] = "Beyond the papers; table 11 and figures 53 to 55 of Oguri's thesis"
-    needs: ClassVar[tuple[str, ...]] = (CENSUS,)
+    needs: ClassVar[tuple[str, ...]] = (thesis.CENSUS,)
     is_quick: ClassVar[bool] = False
 
     def run(self, data: Path) -> Findings:
         """Fit both on every table, for each k_p, and compare."""
-        tables = [read_census(data), *(count_people(people) for _, people in make_services(N_SERVICES, seed=SEED))]
+        tables = [
+            thesis.read_census(data),
+            *(thesis.count_people(people) for _, people in make_services(N_SERVICES, seed=thesis.SEED)),
+        ]
         compared = _compare(tables)
         figures = (_node_figure(compared[K_PS[0]][1]), _quadrant_figure(compared))
         return Findings(_lines(compared), figures, (_ratio_table(compared), _quadrant_table(compared)))
@@ -81,7 +75,9 @@ def _compare(tables: Sequence[ClassCounts]) -> Compared:
     with step("comparing predictors", len(K_PS) * len(tables)) as bar:
         for k_p, found in out.items():
             for counts in tables:
-                found.append(compare(thesis_lattice(), counts, {"power-law": PowerLaw(), "margins": Margins(k_p=k_p)}))
+                found.append(
+                    compare(thesis.thesis_lattice(), counts, {"power-law": PowerLaw(), "margins": Margins(k_p=k_p)})
+                )
                 bar.advance()
     return out
 
@@ -147,10 +143,13 @@ def _quadrant_figure(compared: Compared) -> StudyFigure:
             shares = _percent(compared, slice(1, None), k_p, name, rule)
             points += [
                 {"row": f"k_p = {k_p}, {shown}", "part": part, "share": shares[quadrant] / 100}
-                for quadrant, part in QUADRANTS.items()
+                for quadrant, part in thesis.QUADRANTS.items()
             ]
     svg = parts_figure(
-        pl.DataFrame(points), x_title="share of nodes", parts=list(QUADRANTS.values()), colors=QUADRANT_COLORS
+        pl.DataFrame(points),
+        x_title="share of nodes",
+        parts=list(thesis.QUADRANTS.values()),
+        colors=thesis.QUADRANT_COLORS,
     )
     return StudyFigure("quadrants", svg, f"What comes of serving by either, over {N_SERVICES} made services.")
 
@@ -168,7 +167,7 @@ def _ratio_table(compared: Compared) -> str:
     return (
         "The law errs more here than printed: here each node has its own k, and the printed k are means over the nodes "
         f"of a class count. What margins knows is more to publish: {numbers} numbers on average, where the law needs "
-        f"{of_law:.0f}.\n\n{markdown_table(heads, rows)}"
+        f"{of_law:.0f}.\n\n{thesis.markdown_table(heads, rows)}"
     )
 
 
@@ -182,4 +181,4 @@ def _quadrant_table(compared: Compared) -> str:
                 cells.append(f"{shares['beta']:.1f} / {shares['gamma']:.1f}")
             rows.append([f"{group}, k_p = {k_p}", *cells])
     heads = ["β / γ, %", *(shown for shown, _, _ in RULES)]
-    return f"Lost chances and leaks by what is served on.\n\n{markdown_table(heads, rows)}"
+    return f"Lost chances and leaks by what is served on.\n\n{thesis.markdown_table(heads, rows)}"

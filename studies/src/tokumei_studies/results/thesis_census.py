@@ -12,19 +12,7 @@ from tokumei.data.made_services import PREFECTURES
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.hierarchies.lattice import Lattice
 from tokumei_studies.figures import dots_figure
-from tokumei_studies.results._thesis import (
-    APPENDIX,
-    CENSUS,
-    CENSUS_ID,
-    THESIS,
-    Appendix,
-    KByClassCount,
-    ages,
-    k_by_class_count,
-    read_appendix,
-    read_census,
-    thesis_lattice,
-)
+from tokumei_studies.results import _thesis as thesis
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 
 ESTIMATES = "japan_population/japan_popestimate_2011_pref46_age5.csv.gz"
@@ -48,17 +36,17 @@ class ThesisCensus:
     """
 
     title: ClassVar[str] = "The census by class count"
-    source: ClassVar[str] = f"{THESIS}, table 7 and appendix, column S0000"
-    needs: ClassVar[tuple[str, ...]] = (APPENDIX, CENSUS, ESTIMATES)
+    source: ClassVar[str] = f"{thesis.THESIS}, table 7 and appendix, column S0000"
+    needs: ClassVar[tuple[str, ...]] = (thesis.APPENDIX, thesis.CENSUS, ESTIMATES)
     is_quick: ClassVar[bool] = True
 
     def run(self, data: Path) -> Findings:
         """Count both years and compare."""
-        appendix = read_appendix(data)
-        printed = dict(zip(appendix.classes.astype(int).tolist(), appendix.ks[CENSUS_ID].tolist(), strict=True))
+        appendix = thesis.read_appendix(data)
+        printed = dict(zip(appendix.classes.astype(int).tolist(), appendix.ks[thesis.CENSUS_ID].tolist(), strict=True))
         change = _largest_change(data)
-        census = read_census(data)
-        of_2010 = k_by_class_count(thesis_lattice(), census)
+        census = thesis.read_census(data)
+        of_2010 = thesis.k_by_class_count(thesis.thesis_lattice(), census)
         return Findings(
             (*_kinds(), *_of_estimates(data, printed, change), *_of_census(census, printed, change), _order(appendix)),
             (_figure(printed, of_2010),),
@@ -72,7 +60,7 @@ class ThesisCensus:
 
 
 def _kinds() -> list[StudyLine]:
-    lattice = thesis_lattice()
+    lattice = thesis.thesis_lattice()
     counts = [lattice.class_count(node) for node in lattice if node != lattice.top]
     why = "A count: it is the same or it is not."
     return [
@@ -81,10 +69,10 @@ def _kinds() -> list[StudyLine]:
     ]
 
 
-def _of_estimates(data: Path, printed: KByClassCount, change: float) -> list[StudyLine]:
+def _of_estimates(data: Path, printed: thesis.KByClassCount, change: float) -> list[StudyLine]:
     """Compare the class counts that no kind with the sexes has."""
-    lattice = Lattice.of(thesis_lattice().hierarchies[1:])
-    plain, less, more = (k_by_class_count(lattice, _estimates(data, 1 + by)) for by in (0, -change, change))
+    lattice = Lattice.of(thesis.thesis_lattice().hierarchies[1:])
+    plain, less, more = (thesis.k_by_class_count(lattice, _estimates(data, 1 + by)) for by in (0, -change, change))
     without_sex = {1, 3, 5, 27, 45, 47, 81, 141, 235, 423}
     lines = []
     for classes in sorted(without_sex & set(printed)):
@@ -99,9 +87,9 @@ def _of_estimates(data: Path, printed: KByClassCount, change: float) -> list[Stu
     return lines
 
 
-def _of_census(census: ClassCounts, printed: KByClassCount, change: float) -> list[StudyLine]:
+def _of_census(census: ClassCounts, printed: thesis.KByClassCount, change: float) -> list[StudyLine]:
     """Compare the class counts that need the sexes with a census a year older."""
-    of_2010 = k_by_class_count(thesis_lattice(), census)
+    of_2010 = thesis.k_by_class_count(thesis.thesis_lattice(), census)
     sex_and_age = census.over(["sex", "age"]).k
     lines = []
     for classes in (2, 4, 6, 9, 10, 12, 18, DOUBTFUL, 54, 90, 94, 162, 282, 470, 846):
@@ -117,7 +105,7 @@ def _of_census(census: ClassCounts, printed: KByClassCount, change: float) -> li
     return lines
 
 
-def _order(appendix: Appendix) -> StudyLine:
+def _order(appendix: thesis.Appendix) -> StudyLine:
     """Count the columns whose k of 36 classes is larger than the k of coarser classes allows."""
     rows = {classes: index for index, classes in enumerate(appendix.classes.astype(int).tolist())}
     # The node of 36 classes divides two of the three nodes of 18, so that twice its k is at most the sum of theirs.
@@ -159,16 +147,16 @@ def _largest_change(data: Path) -> float:
 
 def _by_age(data: Path, where: pl.Expr) -> pl.DataFrame:
     """Add up the census of 2010 by nine ages over some prefectures, in thousands."""
-    read = pl.read_csv(data / CENSUS).filter(where & (pl.col("age5") != "総数"))
+    read = pl.read_csv(data / thesis.CENSUS).filter(where & (pl.col("age5") != "総数"))
     cells = read.select(age=_nine(read["age5"].str.extract(r"^(\d+)")), n="total")
     return cells.group_by("age").agg(pl.col("n").sum() / 1_000)
 
 
 def _nine(first_years: pl.Series) -> pl.Series:
-    return pl.Series("age", ages().labels_at(1)).gather(first_years.cast(pl.Int64))
+    return pl.Series("age", thesis.ages().labels_at(1)).gather(first_years.cast(pl.Int64))
 
 
-def _figure(printed: KByClassCount, of_2010: KByClassCount) -> StudyFigure:
+def _figure(printed: thesis.KByClassCount, of_2010: thesis.KByClassCount) -> StudyFigure:
     both = {"printed": printed, "computed from the census of 2010": of_2010}
     points = pl.concat(
         [

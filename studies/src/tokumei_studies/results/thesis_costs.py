@@ -23,25 +23,10 @@ from tokumei.methods.tables import decide
 from tokumei.predictors.predictor import LatticeCounts
 from tokumei.reports.figures import grouped_bar_figure
 from tokumei_studies.figures import dots_figure
-from tokumei_studies.results._thesis import (
-    ALL,
-    APPENDIX,
-    CENSUS_ID,
-    LARGE,
-    SEED,
-    THESIS,
-    Appendix,
-    Floats,
-    count_people,
-    draw_law,
-    k_by_class_count,
-    markdown_table,
-    read_appendix,
-    thesis_lattice,
-)
+from tokumei_studies.results import _thesis as thesis
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 
-COMPARED = (CENSUS_ID, *LARGE[:6])
+COMPARED = (thesis.CENSUS_ID, *thesis.LARGE[:6])
 # PAK's cost in percent of OLA's and of Incognito's, the means over the seven tables, by the k asked for.
 PRINTED = {50: (3.5, 12.5), 2: (26.6, 19.1)}
 # Table 17: correlations from, services, and PAK's cost in percent of OLA's at a k of 2.
@@ -81,13 +66,13 @@ class ThesisCosts:
     """
 
     title: ClassVar[str] = "What a search costs that starts where a law says"
-    source: ClassVar[str] = f"{THESIS}, figures 41, 42 and 44 and table 17"
-    needs: ClassVar[tuple[str, ...]] = (APPENDIX,)
+    source: ClassVar[str] = f"{thesis.THESIS}, figures 41, 42 and 44 and table 17"
+    needs: ClassVar[tuple[str, ...]] = (thesis.APPENDIX,)
     is_quick: ClassVar[bool] = False
 
     def run(self, data: Path) -> Findings:
         """Walk as the thesis does, then search as Tokumei does."""
-        appendix = read_appendix(data)
+        appendix = thesis.read_appendix(data)
         walks = {k: [walk_costs(appendix, service, k) for service in COMPARED] for k in PRINTED}
         tables = _made_tables()
         found = {k: [_search_costs(counts, k) for counts in tables[:7]] for k in PRINTED}
@@ -103,7 +88,7 @@ def walk_down(ks: Sequence[tuple[int, float]], k: float, start: float = math.inf
 
     So does the thesis's PAK from where its law says, and its OLA without. What is free was counted for the law.
     """
-    nearest = min((classes for classes, _ in ks), key=lambda one: (abs(one - min(start, ALL)), one))
+    nearest = min((classes for classes, _ in ks), key=lambda one: (abs(one - min(start, thesis.ALL)), one))
     cost = 0
     for classes, found in sorted(ks, reverse=True):
         if classes <= nearest:
@@ -121,7 +106,7 @@ def walk_up(k_of: Callable[[Node], float], k: float, *, divides_three: bool = Fa
         k: the k asked for.
         divides_three: whether nine ages count as dividing three.
     """
-    lattice = thesis_lattice()
+    lattice = thesis.thesis_lattice()
     asked = sorted((lattice.class_count(node), node) for node in lattice if node != lattice.top)
     failed: list[Node] = []
     cost = 0
@@ -138,23 +123,23 @@ def walk_up(k_of: Callable[[Node], float], k: float, *, divides_three: bool = Fa
     return cost
 
 
-def _printed_ks(appendix: Appendix, service: str) -> dict[int, float]:
+def _printed_ks(appendix: thesis.Appendix, service: str) -> dict[int, float]:
     """Return the k that the appendix prints for class counts, but for the whole table."""
     ks = dict(zip(appendix.classes.astype(int).tolist(), appendix.ks[service].tolist(), strict=True))
     return {classes: found for classes, found in ks.items() if classes > 1}
 
 
-def _all_ks(appendix: Appendix, service: str) -> dict[int, float]:
+def _all_ks(appendix: thesis.Appendix, service: str) -> dict[int, float]:
     """Return the k for every class count that nodes have."""
     ks = _printed_ks(appendix, service)
     return ks | {UNPRINTED: ks[ITS_ROW]}
 
 
 def _of_nodes(ks: Ks) -> Callable[[Node], float]:
-    return lambda node: ks[thesis_lattice().class_count(node)]
+    return lambda node: ks[thesis.thesis_lattice().class_count(node)]
 
 
-def walk_costs(appendix: Appendix, service: str, k: int, sampled_up_to: int = SAMPLED_UP_TO) -> Costs:
+def walk_costs(appendix: thesis.Appendix, service: str, k: int, sampled_up_to: int = SAMPLED_UP_TO) -> Costs:
     """Walk on the k that the appendix prints for class counts."""
     ks = _all_ks(appendix, service)
     start = appendix.law(service, sampled_up_to).inverse(k)
@@ -162,20 +147,20 @@ def walk_costs(appendix: Appendix, service: str, k: int, sampled_up_to: int = SA
     return {"ola": walk_down([*ks.items()], k), "incognito": up, "pak": walk_down([*ks.items()], k, start)}
 
 
-def mean_ratios(appendix: Appendix, walk: Callable[[Appendix, str, int], Costs]) -> list[float]:
+def mean_ratios(appendix: thesis.Appendix, walk: Callable[[thesis.Appendix, str, int], Costs]) -> list[float]:
     """Return PAK's cost in percent of OLA's and of Incognito's at each k, the means over the seven tables."""
     return [fmean(_ratio(walk(appendix, service, k), other) for service in COMPARED) for k, other in ASKED]
 
 
-def _crossing_costs(appendix: Appendix, service: str, k: int) -> Costs:
+def _crossing_costs(appendix: thesis.Appendix, service: str, k: int) -> Costs:
     """Walk likewise, but let nine ages divide three."""
     up = walk_up(_of_nodes(_all_ks(appendix, service)), k, divides_three=True)
     return {**walk_costs(appendix, service, k), "incognito": up}
 
 
-def _node_costs(appendix: Appendix, service: str, k: int) -> Costs:
+def _node_costs(appendix: thesis.Appendix, service: str, k: int) -> Costs:
     """Walk over nodes, several of which may have a class count, and pay for none twice that the law was fitted on."""
-    lattice = thesis_lattice()
+    lattice = thesis.thesis_lattice()
     k_of = _of_nodes(_all_ks(appendix, service))
     nodes = [(lattice.class_count(node), k_of(node)) for node in lattice if node != lattice.top]
     start = appendix.law(service, SAMPLED_UP_TO).inverse(k)
@@ -188,7 +173,7 @@ def _node_costs(appendix: Appendix, service: str, k: int) -> Costs:
 
 def _search_costs(counts: ClassCounts, k: int) -> Costs:
     """Search a made table with Tokumei's PAK, and walk its nodes as the thesis's OLA and Incognito do."""
-    lattice = thesis_lattice()
+    lattice = thesis.thesis_lattice()
     count = LatticeCounts.of(lattice, counts).classes
     ks = {node: count(node).k for node in lattice if node != lattice.top}
     down = walk_down([(lattice.class_count(node), found) for node, found in ks.items()], k)
@@ -197,18 +182,18 @@ def _search_costs(counts: ClassCounts, k: int) -> Costs:
 
 def _looked_at(counts: ClassCounts, method: str, k: int) -> int:
     """Return the classes that one of Tokumei's searches checked."""
-    hierarchies = {hierarchy.attribute: hierarchy for hierarchy in thesis_lattice().hierarchies}
+    hierarchies = {hierarchy.attribute: hierarchy for hierarchy in thesis.thesis_lattice().hierarchies}
     goal = Goal([KAnonymity(k)], method=TABLE_ANONYMIZERS.make(method))
     return decide(counts, hierarchies, goal).n_classes_checked
 
 
 def _made_tables() -> list[ClassCounts]:
     """Make the census and the services, in this order."""
-    census = count_people(make_census(seed=SEED))
+    census = thesis.count_people(make_census(seed=thesis.SEED))
     with step("counting services", N_SERVICES) as bar:
         services = []
-        for _, people in make_services(N_SERVICES, seed=SEED):
-            services.append(count_people(people))
+        for _, people in make_services(N_SERVICES, seed=thesis.SEED):
+            services.append(thesis.count_people(people))
             bar.advance()
     return [census, *services]
 
@@ -226,7 +211,7 @@ class _Row:
     ratio: float
 
 
-def _by_service(appendix: Appendix, service: str) -> _Row:
+def _by_service(appendix: thesis.Appendix, service: str) -> _Row:
     """Walk on the class counts that the appendix prints alone: no node is asked for here."""
     correlation = float(np.corrcoef(appendix.predicted(service), appendix.ks[service])[0, 1])
     ks = [*_printed_ks(appendix, service).items()]
@@ -236,14 +221,14 @@ def _by_service(appendix: Appendix, service: str) -> _Row:
 
 def _correlation(counts: ClassCounts) -> float:
     """Return the correlation of a made table's k with the law through them."""
-    by_classes = k_by_class_count(thesis_lattice(), counts)
+    by_classes = thesis.k_by_class_count(thesis.thesis_lattice(), counts)
     classes, ks = np.array(list(by_classes), float), np.array(list(by_classes.values()))
-    law = draw_law(classes, ks)
-    predicted: Floats = law.alpha * classes**law.beta + 1
+    law = thesis.draw_law(classes, ks)
+    predicted: thesis.Floats = law.alpha * classes**law.beta + 1
     return float(np.corrcoef(predicted, ks)[0, 1])
 
 
-def _walk_lines(appendix: Appendix, walks: Mapping[int, Sequence[Costs]]) -> list[StudyLine]:
+def _walk_lines(appendix: thesis.Appendix, walks: Mapping[int, Sequence[Costs]]) -> list[StudyLine]:
     lines = []
     for k, printed in PRINTED.items():
         for other, published in zip(NAMES, printed, strict=True):
@@ -310,7 +295,7 @@ def _cost_figure(walks: Sequence[Costs], k: int, number: str) -> StudyFigure:
     names = {**NAMES, "pak": "PAK"}
     points = pl.DataFrame(
         [
-            {"group": "census" if service == CENSUS_ID else service, "series": names[name], "value": float(cost)}
+            {"group": "census" if service == thesis.CENSUS_ID else service, "series": names[name], "value": float(cost)}
             for service, costs in zip(COMPARED, walks, strict=True)
             for name, cost in costs.items()
         ]
@@ -333,7 +318,7 @@ def _ratio_figure(rows: Sequence[_Row], made: Sequence[tuple[float, float]]) -> 
     )
 
 
-def _other_readings(appendix: Appendix) -> str:
+def _other_readings(appendix: thesis.Appendix) -> str:
     """Describe what the walks cost where the text is read otherwise."""
     readings = {
         "as above": walk_costs,
@@ -348,7 +333,7 @@ def _other_readings(appendix: Appendix) -> str:
         "nine, and their k in the census looks so; then three that fail leave nine out, and Incognito has less to do. "
         "The appendix has one k for all nodes of a class count, and the walks above pay for it once. It "
         f"has none for {UNPRINTED} classes: there its {ITS_ROW} is taken, but in table 17, which compares no nodes."
-        "\n\n" + markdown_table(["PAK in % of", *(f"{NAMES[other]}, k ≥ {k}" for k, other in ASKED)], rows)
+        "\n\n" + thesis.markdown_table(["PAK in % of", *(f"{NAMES[other]}, k ≥ {k}" for k, other in ASKED)], rows)
     )
 
 
@@ -367,5 +352,5 @@ def _remark(tables: Sequence[ClassCounts], found: Mapping[int, Sequence[Costs]])
     return (
         "The classes looked at in made tables: by the thesis's walks, and by Tokumei's searches with all that they "
         f"count, {N_SAMPLED} classes of `pak`'s sample included. `prediction-guided` starts likewise and goes on until "
-        f"the least loss is proven.\n\n{markdown_table(heads, rows)}"
+        f"the least loss is proven.\n\n{thesis.markdown_table(heads, rows)}"
     )

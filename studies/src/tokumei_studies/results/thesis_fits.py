@@ -10,20 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tokumei_studies.results._thesis import (
-    APPENDIX,
-    CENSUS_ID,
-    FITTED_UP_TO,
-    GROUPS,
-    LARGE,
-    MIDDLE,
-    THESIS,
-    Appendix,
-    Floats,
-    Regression,
-    mean_error_ratio,
-    read_appendix,
-)
+from tokumei_studies.results import _thesis as thesis
 from tokumei_studies.results._thesis_fit_figures import correlations, fit_figures
 from tokumei_studies.study import Findings, StudyLine
 
@@ -83,13 +70,13 @@ class ThesisFits:
     """
 
     title: ClassVar[str] = "How well a power law follows k"
-    source: ClassVar[str] = f"{THESIS}, tables 10, 11, 12 and 16 and figures 34 to 37"
-    needs: ClassVar[tuple[str, ...]] = (APPENDIX,)
+    source: ClassVar[str] = f"{thesis.THESIS}, tables 10, 11, 12 and 16 and figures 34 to 37"
+    needs: ClassVar[tuple[str, ...]] = (thesis.APPENDIX,)
     is_quick: ClassVar[bool] = True
 
     def run(self, data: Path) -> Findings:
         """Fit and compare, table by table."""
-        appendix = read_appendix(data)
+        appendix = thesis.read_appendix(data)
         lines = (
             *_table_10(appendix),
             *_table_11(appendix),
@@ -101,10 +88,10 @@ class ThesisFits:
         return Findings(lines, fit_figures(appendix), _remarks(appendix))
 
 
-def _table_10(appendix: Appendix) -> list[StudyLine]:
+def _table_10(appendix: thesis.Appendix) -> list[StudyLine]:
     lines = []
     for group, (best, worst) in TABLE_10.items():
-        by_length = correlations(appendix, GROUPS[group])
+        by_length = correlations(appendix, thesis.GROUPS[group])
         found = max(by_length, key=by_length.__getitem__), min(by_length, key=by_length.__getitem__)
         for what, (length, correlation), other in zip(("best", "worst"), (best, worst), found, strict=True):
             why = "Three digits are printed, of the law through the mean k of the group's services."
@@ -116,17 +103,19 @@ def _table_10(appendix: Appendix) -> list[StudyLine]:
     return lines
 
 
-def _table_11(appendix: Appendix) -> list[StudyLine]:
+def _table_11(appendix: thesis.Appendix) -> list[StudyLine]:
     why = "Half a unit of print, and what fractions that print took from the k could change."
     lines = []
-    for group, services in GROUPS.items():
+    for group, services in thesis.GROUPS.items():
         measure = _averaged(services)
         computed, spread = measure(appendix), appendix.print_spread(measure)
         for index, (what, digits) in enumerate(zip(NUMBERS, DIGITS, strict=True)):
             within = 0.5 * 10.0**-digits + spread[index]
             reason = why
             if group == "census" and what == "error ratio":
-                with_all = mean_error_ratio(appendix.ks[CENSUS_ID], appendix.predicted(CENSUS_ID, FITTED_UP_TO))
+                with_all = thesis.mean_error_ratio(
+                    appendix.ks[thesis.CENSUS_ID], appendix.predicted(thesis.CENSUS_ID, thesis.FITTED_UP_TO)
+                )
                 reason = (
                     f"With the whole table, x = 1, among the compared it is {with_all:.2f}, as printed; but the ratios "
                     "of the services are printed without it."
@@ -157,7 +146,7 @@ def _table_12() -> list[StudyLine]:
     return lines
 
 
-def _table_16(appendix: Appendix) -> list[StudyLine]:
+def _table_16(appendix: thesis.Appendix) -> list[StudyLine]:
     why = "Half a unit of print, and what fractions that print took from the k could change."
     lines = []
     for service, published in TABLE_16.items():
@@ -178,12 +167,12 @@ def _table_16(appendix: Appendix) -> list[StudyLine]:
     return lines
 
 
-def _own_regressions(appendix: Appendix) -> list[StudyLine]:
+def _own_regressions(appendix: thesis.Appendix) -> list[StudyLine]:
     """Compare the R that the appendix prints above each column, over class counts from 2."""
 
-    def measure(table: Appendix, length: int = APPENDIX_FITTED_UP_TO) -> Floats:
+    def measure(table: thesis.Appendix, length: int = APPENDIX_FITTED_UP_TO) -> thesis.Floats:
         pairs = [(table.predicted(service, length)[1:], ks[1:]) for service, ks in table.ks.items()]
-        return np.array([Regression.of(predicted, ks).r for predicted, ks in pairs])
+        return np.array([thesis.Regression.of(predicted, ks).r for predicted, ks in pairs])
 
     within = appendix.print_spread(measure) + 0.0005
     n_right = {
@@ -200,9 +189,13 @@ def _own_regressions(appendix: Appendix) -> list[StudyLine]:
     return [StudyLine.near("appendix: services of 27 whose R follows", 27, n_of_this, within=0, why=why, digits=0)]
 
 
-def _figure_34(appendix: Appendix) -> list[StudyLine]:
-    regression = Regression.of(appendix.ks[CENSUS_ID], appendix.predicted(CENSUS_ID, FIGURE_34_FITTED_UP_TO))
-    other = Regression.of(appendix.predicted(CENSUS_ID, FIGURE_34_FITTED_UP_TO), appendix.ks[CENSUS_ID])
+def _figure_34(appendix: thesis.Appendix) -> list[StudyLine]:
+    regression = thesis.Regression.of(
+        appendix.ks[thesis.CENSUS_ID], appendix.predicted(thesis.CENSUS_ID, FIGURE_34_FITTED_UP_TO)
+    )
+    other = thesis.Regression.of(
+        appendix.predicted(thesis.CENSUS_ID, FIGURE_34_FITTED_UP_TO), appendix.ks[thesis.CENSUS_ID]
+    )
     why = (
         "R follows and the standard error does not, neither that of what is predicted around the line nor, the other "
         f"way round, that of the k, {other.standard_error:,.2f}."
@@ -222,17 +215,17 @@ def _figure_34(appendix: Appendix) -> list[StudyLine]:
     ]
 
 
-def _averaged(services: Sequence[str]) -> Callable[[Appendix], Floats]:
+def _averaged(services: Sequence[str]) -> Callable[[thesis.Appendix], thesis.Floats]:
     """Return the function for table 11's means over some services, and last the spread of their R."""
 
-    def measure(table: Appendix) -> Floats:
+    def measure(table: thesis.Appendix) -> thesis.Floats:
         found = []
         for service in services:
-            predicted, ks = table.predicted(service, FITTED_UP_TO), table.ks[service]
+            predicted, ks = table.predicted(service, thesis.FITTED_UP_TO), table.ks[service]
             # Predicted on printed: the standard error is in what was predicted.
-            line = Regression.of(ks, predicted)
+            line = thesis.Regression.of(ks, predicted)
             # The ratios leave out the whole table, whose k is no prediction.
-            ratio = mean_error_ratio(ks[1:], predicted[1:])
+            ratio = thesis.mean_error_ratio(ks[1:], predicted[1:])
             found.append((line.r, line.r_squared, line.adjusted, line.standard_error, ratio))
         spread = stdev(row[0] for row in found) if len(found) > 1 else 0.0
         return np.append(np.mean(found, axis=0), spread)
@@ -240,24 +233,25 @@ def _averaged(services: Sequence[str]) -> Callable[[Appendix], Floats]:
     return measure
 
 
-def _law_numbers(service: str) -> Callable[[Appendix], Floats]:
-    def measure(table: Appendix) -> Floats:
+def _law_numbers(service: str) -> Callable[[thesis.Appendix], thesis.Floats]:
+    def measure(table: thesis.Appendix) -> thesis.Floats:
         law = table.law(service)
         return np.array([law.alpha, law.beta, np.corrcoef(table.predicted(service), table.ks[service])[0, 1]])
 
     return measure
 
 
-def _remarks(appendix: Appendix) -> tuple[str, ...]:
+def _remarks(appendix: thesis.Appendix) -> tuple[str, ...]:
     one_attribute = np.isin(appendix.classes, (1, 2, 3, 5, 9))
     ratios = []
-    for service in (CENSUS_ID, *LARGE, *MIDDLE):
-        known = Appendix(appendix.classes[one_attribute], {service: appendix.ks[service][one_attribute]})
+    for service in (thesis.CENSUS_ID, *thesis.LARGE, *thesis.MIDDLE):
+        known = thesis.Appendix(appendix.classes[one_attribute], {service: appendix.ks[service][one_attribute]})
         law = known.law(service)
         predicted = law.alpha * appendix.classes**law.beta + 1
-        ratios.append(mean_error_ratio(appendix.ks[service][1:], predicted[1:]))
+        ratios.append(thesis.mean_error_ratio(appendix.ks[service][1:], predicted[1:]))
     all_three = [
-        mean_error_ratio(appendix.ks[one][1:], appendix.predicted(one, FITTED_UP_TO)[1:]) for one in appendix.ks
+        thesis.mean_error_ratio(appendix.ks[one][1:], appendix.predicted(one, thesis.FITTED_UP_TO)[1:])
+        for one in appendix.ks
     ]
     return (
         "Table 10 for 50,000 people and fewer, the last two columns of table 11, and the columns of table 12 for one "

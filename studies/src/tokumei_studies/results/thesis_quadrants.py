@@ -11,27 +11,14 @@ import polars as pl
 
 from tokumei.predictors.predictor import Quadrants
 from tokumei_studies.figures import parts_figure
-from tokumei_studies.results._thesis import (
-    ALL,
-    APPENDIX,
-    CENSUS_ID,
-    GROUPS,
-    LARGE,
-    MIDDLE,
-    QUADRANT_COLORS,
-    QUADRANTS,
-    THESIS,
-    Appendix,
-    markdown_table,
-    read_appendix,
-)
+from tokumei_studies.results import _thesis as thesis
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 
 K_PS = (50, 10, 2)
 # Of the lengths that figure 35 compares, this one serves all of the census at k_p = 10, as figure 54 is said to do.
 FITTED_UP_TO = 10
-LENGTHS = (5, 9, FITTED_UP_TO, ALL)
-CENSUS, LARGEST, NEXT = GROUPS
+LENGTHS = (5, 9, FITTED_UP_TO, thesis.ALL)
+CENSUS, LARGEST, NEXT = thesis.GROUPS
 # What the text says: α of the largest services at 50 and at 2, and γ of services at 50, all in percent.
 ALPHA_50, ALPHA_2 = 30, 48
 GAMMA_LEAST, GAMMA_MOST = 5, 10
@@ -53,19 +40,19 @@ class ThesisQuadrants:
     """
 
     title: ClassVar[str] = "What comes of serving by a power law"
-    source: ClassVar[str] = f"{THESIS}, figures 53 to 55"
-    needs: ClassVar[tuple[str, ...]] = (APPENDIX,)
+    source: ClassVar[str] = f"{thesis.THESIS}, figures 53 to 55"
+    needs: ClassVar[tuple[str, ...]] = (thesis.APPENDIX,)
     is_quick: ClassVar[bool] = True
 
     def run(self, data: Path) -> Findings:
         """Compute the shares and compare those that the text tells."""
-        appendix = read_appendix(data)
-        shares = {(group, k_p): _percent(appendix, group, k_p) for group in GROUPS for k_p in K_PS}
+        appendix = thesis.read_appendix(data)
+        shares = {(group, k_p): _percent(appendix, group, k_p) for group in thesis.GROUPS for k_p in K_PS}
         figures = [_figure(shares, k_p, number) for k_p, number in zip(K_PS, (53, 54, 55), strict=True)]
         return Findings(_lines(appendix, shares), figures, (_other_lengths(appendix),))
 
 
-def serve(appendix: Appendix, service: str, k_p: float, fitted_up_to: int = FITTED_UP_TO) -> Quadrants:
+def serve(appendix: thesis.Appendix, service: str, k_p: float, fitted_up_to: int = FITTED_UP_TO) -> Quadrants:
     """Serve the class counts of one column by the law through the smaller ones."""
     predicted = appendix.predicted(service, fitted_up_to)
     return Quadrants.of(
@@ -73,18 +60,18 @@ def serve(appendix: Appendix, service: str, k_p: float, fitted_up_to: int = FITT
     )
 
 
-def _percent(appendix: Appendix, group: str, k_p: float, fitted_up_to: int = FITTED_UP_TO) -> Shares:
+def _percent(appendix: thesis.Appendix, group: str, k_p: float, fitted_up_to: int = FITTED_UP_TO) -> Shares:
     total = Quadrants(0, 0, 0, 0)
-    for service in GROUPS[group]:
+    for service in thesis.GROUPS[group]:
         total += serve(appendix, service, k_p, fitted_up_to)
     return {name: 100 * share for name, share in total.shares.items()}
 
 
-def _lines(appendix: Appendix, shares: Mapping[tuple[str, int], Shares]) -> list[StudyLine]:
-    law = appendix.law(CENSUS_ID, FITTED_UP_TO)
+def _lines(appendix: thesis.Appendix, shares: Mapping[tuple[str, int], Shares]) -> list[StudyLine]:
+    law = appendix.law(thesis.CENSUS_ID, FITTED_UP_TO)
     leaked = [
         f"{classes:.0f} classes (k = {k:.0f}, predicted {law.predict_at(classes).k:.0f})"
-        for classes, k in zip(appendix.classes, appendix.ks[CENSUS_ID], strict=True)
+        for classes, k in zip(appendix.classes, appendix.ks[thesis.CENSUS_ID], strict=True)
         if k < K_PS[0] <= law.predict_at(classes).k
     ]
     by_print = "Printed as whole percents."
@@ -123,39 +110,42 @@ def _lines(appendix: Appendix, shares: Mapping[tuple[str, int], Shares]) -> list
     return lines
 
 
-def _from_two(appendix: Appendix, k_p: float) -> float:
+def _from_two(appendix: thesis.Appendix, k_p: float) -> float:
     """Return α of the largest services without the whole table, which is always served and always holds."""
     total = Quadrants(0, 0, 0, 0)
-    for service in LARGE:
+    for service in thesis.LARGE:
         total += serve(appendix, service, k_p)
-    return 100 * (total.alpha - len(LARGE)) / (total.n_nodes - len(LARGE))
+    return 100 * (total.alpha - len(thesis.LARGE)) / (total.n_nodes - len(thesis.LARGE))
 
 
 def _figure(shares: Mapping[tuple[str, int], Shares], k_p: int, number: int) -> StudyFigure:
     points = pl.DataFrame(
         [
             {"row": group, "part": name, "share": shares[group, k_p][part] / 100}
-            for group in GROUPS
-            for part, name in QUADRANTS.items()
+            for group in thesis.GROUPS
+            for part, name in thesis.QUADRANTS.items()
         ]
     )
-    svg = parts_figure(points, x_title="share of class counts", parts=list(QUADRANTS.values()), colors=QUADRANT_COLORS)
+    svg = parts_figure(
+        points, x_title="share of class counts", parts=list(thesis.QUADRANTS.values()), colors=thesis.QUADRANT_COLORS
+    )
     return StudyFigure(
         f"k{k_p}", svg, f"Figure {number}: what comes of serving at k_p = {k_p}, for the services of the appendix."
     )
 
 
-def _other_lengths(appendix: Appendix) -> str:
+def _other_lengths(appendix: thesis.Appendix) -> str:
     rows = []
     for length in LENGTHS:
-        for group in GROUPS:
+        for group in thesis.GROUPS:
             cells = []
             for k_p in K_PS:
                 found = _percent(appendix, group, k_p, length)
                 cells.append(f"{found['alpha']:.1f} / {found['beta']:.1f} / {found['gamma']:.1f}")
             rows.append([f"up to {length}, {group}", *cells])
-    table = markdown_table(["law fitted on, group", *(f"α / β / γ at k_p = {k_p}" for k_p in K_PS)], rows)
+    table = thesis.markdown_table(["law fitted on, group", *(f"α / β / γ at k_p = {k_p}" for k_p in K_PS)], rows)
     return (
-        f"The shares by laws fitted on other class counts, in percent. Smaller services than the {len(LARGE + MIDDLE)} "
-        f"of the appendix are not published, so that their bars cannot be drawn.\n\n{table}"
+        "The shares by laws fitted on other class counts, in percent. Smaller services than the "
+        f"{len(thesis.LARGE + thesis.MIDDLE)} of the appendix are not published, so that "
+        f"their bars cannot be drawn.\n\n{table}"
     )

@@ -14,19 +14,8 @@ import polars as pl
 from tokumei.data.made_services import MOST_SERVICES, prefecture_counts
 from tokumei.reports.figures import grouped_bar_figure
 from tokumei_studies.figures import dots_figure
+from tokumei_studies.results import _thesis as thesis
 from tokumei_studies.results._made_services import RANKS, MadeServices, indices_of
-from tokumei_studies.results._thesis import (
-    APPENDIX,
-    GROUPS,
-    LARGE,
-    MIDDLE,
-    SEED,
-    THESIS,
-    Appendix,
-    Floats,
-    read_appendix,
-    thesis_lattice,
-)
 from tokumei_studies.study import Findings, StudyFigure, StudyLine
 
 # Table 6: people and services of the groups that the appendix lists.
@@ -59,21 +48,21 @@ class ThesisServices:
     """
 
     title: ClassVar[str] = "How k falls with classes and size"
-    source: ClassVar[str] = f"{THESIS}, chapter 3, tables 6 and 8 and figures 23 to 31"
-    needs: ClassVar[tuple[str, ...]] = (APPENDIX,)
+    source: ClassVar[str] = f"{thesis.THESIS}, chapter 3, tables 6 and 8 and figures 23 to 31"
+    needs: ClassVar[tuple[str, ...]] = (thesis.APPENDIX,)
     is_quick: ClassVar[bool] = False
 
     def run(self, data: Path) -> Findings:
         """Compute the printed services, then the made ones."""
-        appendix = read_appendix(data)
-        made = MadeServices.of(MOST_SERVICES, SEED)
+        appendix = thesis.read_appendix(data)
+        made = MadeServices.of(MOST_SERVICES, thesis.SEED)
         by_ages = {classes: made.ks(node) for classes, node in AGES.items()}
         lines = (*_table_6(appendix), *_table_8(appendix), *_made_lines(made, by_ages))
         figures = (_falling_figure(appendix, made), *_size_figures(by_ages), _index_figure(made))
         return Findings(lines, figures, _remarks(appendix))
 
 
-def _table_6(appendix: Appendix) -> list[StudyLine]:
+def _table_6(appendix: thesis.Appendix) -> list[StudyLine]:
     lines = []
     for group, (n_services, n_people, mean) in TABLE_6.items():
         least, most = PEOPLE_FROM_TO[group]
@@ -90,12 +79,12 @@ def _table_6(appendix: Appendix) -> list[StudyLine]:
     return lines
 
 
-def _table_8(appendix: Appendix) -> list[StudyLine]:
+def _table_8(appendix: thesis.Appendix) -> list[StudyLine]:
     lines = []
     why = "Half a unit of the last printed digit; the k are means over services and hardly rounded."
     for group, (fall, share) in TABLE_8.items():
-        computed = fall_of_k(appendix, GROUPS[group], by_row=True)
-        people = fmean(float(appendix.ks[service][0]) for service in GROUPS[group])
+        computed = fall_of_k(appendix, thesis.GROUPS[group], by_row=True)
+        people = fmean(float(appendix.ks[service][0]) for service in thesis.GROUPS[group])
         lines += [
             StudyLine.near(f"table 8, {group}: fall of k", fall, computed, within=0.05, why=why, digits=1),
             StudyLine.near(
@@ -105,7 +94,7 @@ def _table_8(appendix: Appendix) -> list[StudyLine]:
     return lines
 
 
-def fall_of_k(appendix: Appendix, services: Sequence[str], *, by_row: bool) -> float:
+def fall_of_k(appendix: thesis.Appendix, services: Sequence[str], *, by_row: bool) -> float:
     """Return the slope of the mean k from 2 to 18 classes, over row numbers or class counts."""
     is_in = (appendix.classes >= FIRST) & (appendix.classes <= LAST)
     mean = np.mean([appendix.ks[service][is_in] for service in services], axis=0)
@@ -113,13 +102,13 @@ def fall_of_k(appendix: Appendix, services: Sequence[str], *, by_row: bool) -> f
     return float(np.polyfit(over, mean, 1)[0])
 
 
-def census_correlation(residents: Floats) -> float:
+def census_correlation(residents: thesis.Floats) -> float:
     """Return the correlation of people by prefecture with the census of 2010."""
     return float(np.corrcoef(residents, prefecture_counts().sum(axis=1))[0, 1])
 
 
-def _made_lines(made: MadeServices, by_ages: Mapping[int, Floats]) -> list[StudyLine]:
-    others = [MadeServices.of(10, seed).ks(AGES[18]) for seed in range(SEED + 1, SEED + N_SEEDS)]
+def _made_lines(made: MadeServices, by_ages: Mapping[int, thesis.Floats]) -> list[StudyLine]:
+    others = [MadeServices.of(10, seed).ks(AGES[18]) for seed in range(thesis.SEED + 1, thesis.SEED + N_SEEDS)]
     draws = [by_ages[18][:10], *others]
     mean_k = [float(ks.mean()) for ks in draws]
     unique = [float((ks == 1).mean()) for ks in draws]
@@ -190,15 +179,15 @@ def _made_lines(made: MadeServices, by_ages: Mapping[int, Floats]) -> list[Study
     ]
 
 
-def _falling_figure(appendix: Appendix, made: MadeServices) -> StudyFigure:
+def _falling_figure(appendix: thesis.Appendix, made: MadeServices) -> StudyFigure:
     x = appendix.classes
     parts = [
         pl.DataFrame(
             {"x": x, "y": np.mean([appendix.ks[one] for one in services], axis=0), "series": f"{name}, printed"}
         )
-        for name, services in GROUPS.items()
+        for name, services in thesis.GROUPS.items()
     ]
-    lattice = thesis_lattice()
+    lattice = thesis.thesis_lattice()
     by_node = [(float(lattice.class_count(node)), made.ks(node)) for node in lattice]
     for name in UNPUBLISHED:
         means = pl.DataFrame([{"x": classes, "y": float(ks[indices_of(name)].mean())} for classes, ks in by_node])
@@ -209,7 +198,7 @@ def _falling_figure(appendix: Appendix, made: MadeServices) -> StudyFigure:
     return StudyFigure("k", svg, "Figures 23 and 24: the mean k of services by class count.")
 
 
-def _size_figures(by_ages: Mapping[int, Floats]) -> list[StudyFigure]:
+def _size_figures(by_ages: Mapping[int, thesis.Floats]) -> list[StudyFigure]:
     rows = [
         {
             "group": name,
@@ -240,7 +229,9 @@ def _index_figure(made: MadeServices) -> StudyFigure:
             {
                 "x": census_correlation(made.residents[index]),
                 "y": float(ks[index]),
-                "series": "over 50,000 people" if index < len(LARGE + MIDDLE) else f"up to rank {N_SCATTERED}",
+                "series": "over 50,000 people"
+                if index < len(thesis.LARGE + thesis.MIDDLE)
+                else f"up to rank {N_SCATTERED}",
             }
             for index in range(N_SCATTERED)
         ]
@@ -253,8 +244,8 @@ def _index_figure(made: MadeServices) -> StudyFigure:
     )
 
 
-def _remarks(appendix: Appendix) -> tuple[str, ...]:
-    a_class = fall_of_k(appendix, LARGE, by_row=False)
+def _remarks(appendix: thesis.Appendix) -> tuple[str, ...]:
+    a_class = fall_of_k(appendix, thesis.LARGE, by_row=False)
     return (
         "The printed curves have a peak at 36 classes, and the made ones at 20, of sex, five ages and two halves of "
         "the country, a class count that the appendix lacks. Its row of 36 looks like one of 20 under a wrong label; "

@@ -32,7 +32,7 @@ from tokumei.platform.contests.services.scoreboard import rounded
 from tokumei.platform.contests.services.visibility import in_band, is_organizer
 from tokumei.platform.files.shared import local, share
 from tokumei.platform.jobs.models import Job, Outcome
-from tokumei.platform.jobs.process import SECONDS, WHOLE_CONTEST_FACTOR, ChildAnswer
+from tokumei.platform.jobs.process import SECONDS, WHOLE_CONTEST_FACTOR
 from tokumei.platform.jobs.queue import CONTEST, WORKBENCH, Work, begin, begin_again
 from tokumei.platform.messages import NotReady
 
@@ -266,18 +266,13 @@ def _write_kit(job: Job, _result: dict[str, object]) -> None:
     share(_packed_kit(Contest.objects.get(pk=int(job.subject))).parent)
 
 
-def _leave_kit(job: Job, _answer: ChildAnswer | str) -> None:
-    """Leave it at that: who asks again has it tried again."""
-
-
+# Of a kit that failed nothing is noted: who asks again has it tried again.
 KIT_WORK = Work(
     "tokumei.platform.contests.folder_work:kit",
     # Those who wait for a score do not wait for a kit.
     WORKBENCH,
     ask=_ask_kit,
     write_result=_write_kit,
-    write_faults=_leave_kit,
-    write_failure=_leave_kit,
 )
 
 
@@ -313,20 +308,16 @@ def _write_packed(job: Job, _result: dict[str, object]) -> None:
     share(_packed(Contest.objects.get(pk=int(job.subject))).parent)
 
 
-def _write_nothing(job: Job, _answer: ChildAnswer) -> None:
-    """Leave it at that: a folder of our own has no faults."""
-
-
 def _write_failure(job: Job, failure: str) -> None:
     Contest.objects.filter(pk=int(job.subject)).update(trouble=phase_work.NOT_PACKED, trouble_details=failure)
 
 
+# A folder of our own has no faults.
 EXPORT_WORK = Work(
     "tokumei.platform.contests.folder_work:export",
     CONTEST,
     ask=_ask,
     write_result=_write_packed,
-    write_faults=_write_nothing,
     write_failure=_write_failure,
     seconds=SECONDS * WHOLE_CONTEST_FACTOR,
 )
