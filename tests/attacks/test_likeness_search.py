@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tokumei.attacks import likeness_search
-from tokumei.attacks.compared_columns import Categories, Numbers
+from tokumei.attacks.compared_numbers import Numbers
+from tokumei.attacks.compared_values import Categories
 from tokumei.attacks.likeness import Likeness
 from tokumei.attacks.likeness_search import RecordIndex, Search, says_of_all
 from tokumei.attacks.threat_model import Published, ThreatModel
@@ -51,13 +52,16 @@ def drawn(seed: int, n: int, kind: int) -> Likeness:
     return likeness_of(people, records)
 
 
-@pytest.mark.parametrize("few_labels", [0, 2_048])
+@pytest.mark.parametrize(("few_labels", "most_codes", "many"), [(0, 1 << 11, 1), (8_192, 100, 1), (8_192, 100, 0)])
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 40), kind=st.integers(0, 2), within=st.sampled_from([1e-4, 5, 30]))
-def test_search_finds_what_comparing_all_finds(few_labels: int, seed: int, n: int, kind: int, within: float) -> None:
+def test_search_finds_what_comparing_all_finds(
+    few_labels: int, most_codes: int, many: float, seed: int, n: int, kind: int, within: float
+) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(likeness_search, "FEW_LABELS", few_labels)
-        patch.setattr(likeness_search, "FIRST_LOOK", 1)
-        patch.setattr(likeness_search, "SECOND_LOOK", 1)
+        patch.setattr(likeness_search, "LOOKED_AT", 1)
+        patch.setattr(likeness_search, "MOST_CODES", most_codes)
+        patch.setattr(likeness_search, "MANY_LEFT", many)
         likeness = drawn(seed, n, kind)
         people = np.arange(n)
         told = likeness.says(people) - likeness.common

@@ -74,7 +74,7 @@ def test_shadows_that_tell_nothing_teach_nothing() -> None:
 def test_shadows_find_who_is_in_and_nobody_in_a_release_of_others(table: tk.Table, control: pl.DataFrame) -> None:
     release = tk.anonymize(table, method="noise", columns=["n0"], seed=1)
     found = membership(release, table, control, shadows=8, seconds=0)["success"]
-    assert found.inputs["shadows"] == {"made": 8, "rows": N}
+    assert found.inputs["shadows"] == {"asked": 8, "made": 8, "rows": N}
     each = found.inputs["each"]
     assert each["shadows"] > 0.3
     assert each["shadow-classifier"] > 0.3
@@ -111,6 +111,15 @@ def test_what_shadows_lack_is_said(table: tk.Table, control: pl.DataFrame, optio
 
 
 def test_what_is_no_number_of_shadows_is_refused(table: tk.Table, control: pl.DataFrame) -> None:
-    for name in ("shadows", "seconds"):
+    for name in ("shadows", "seconds", "most_rows"):
         with pytest.raises(tk.errors.InputError, match=name):
             membership(table.frame, table, control, **{name: -1})
+
+
+def test_number_of_shadows_follows_from_rows_alone(table: tk.Table, control: pl.DataFrame) -> None:
+    """A shadow has 500 rows: 3,000 are six; at least four are made."""
+    release = tk.anonymize(table, method="mondrian", k=5, seed=1)
+    for most_rows, made in ((3_400, 6), (100, 4)):
+        found = membership(release, table, control, shadows=32, most_rows=most_rows)["success"].inputs["shadows"]
+        assert found["asked"] == 32
+        assert found["made"] == made

@@ -35,7 +35,8 @@ def history(absent: list[str]) -> tk.History:
 @pytest.mark.parametrize("name", list(HISTORY_ANONYMIZERS))
 def test_method_works_without_a_column_or_names_it(name: str, absent: list[str]) -> None:
     try:
-        released = tk.anonymize(history(absent), method=name, seed=1)
+        seed = None if hasattr(HISTORY_ANONYMIZERS.get(name), "spends_budget") else 1
+        released = tk.anonymize(history(absent), method=name, seed=seed)
     except TokumeiError as error:
         assert "the column" in str(error) or "Cannot" in type(error).__name__, error
     else:

@@ -16,7 +16,7 @@ from tokumei.core.seeds import generator
 from tokumei.data.made_survey import make_survey
 from tokumei.data.table import Table
 from tokumei.tasks.attack_outcome import FIGURES, UNKNOWN, Outcome
-from tokumei.tasks.attack_table import threat_model_of
+from tokumei.tasks.table_threat_model import threat_model_of
 
 N_ROWS, N_RELEASED = 120, 90
 KNOWN = ["household_size", "sex", "age_band", "region"]

@@ -140,9 +140,9 @@ def test_pipeline_file_is_read_with_its_options(tmp_path: Path, original: Histor
         ("sead = 3\n[[step]]\nmethod = 'delete'", r"line 1, column sead: found '3', expected only the keys seed and"),
         ("\nseed = -3\n[[step]]\nmethod = 'delete'", r"line 2, column seed: found '-3', expected a whole number"),
         ("seed = true\n[[step]]\nmethod = 'delete'", r"line 1, column seed: found 'True'"),
-        ("[[step]]\n\n[[step]]\nmethod = 'delete'", r"line 1, column method: expected a method: delete, dummies"),
+        ("[[step]]\n\n[[step]]\nmethod = 'delete'", r"line 1, column method: expected a method: basket-chain, delete"),
         ("[[step]]\nmethod = 'deleet'", r"line 2, column method: found 'deleet', expected a method: 'delete'"),
-        ("[[step]]\nmethod = 'zzz'", r"found 'zzz', expected a method: one of delete, dummies"),
+        ("[[step]]\nmethod = 'zzz'", r"found 'zzz', expected a method: one of basket-chain, delete"),
         (
             "[[step]]\nmethod = 'delete'\n[[step]]\nmethod = 'perturb'\nday = 3",
             r"line 5, column day: found '3', expected an option of 'perturb': 'days'",

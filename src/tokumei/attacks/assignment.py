@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from tokumei.attacks.compared_columns import Floats, Weights
+from tokumei.attacks.compared_numbers import Floats, Weights
 from tokumei.attacks.likeness import TIED, Likeness
 from tokumei.attacks.threat_model import NOBODY
 from tokumei.core.progress import step

@@ -20,8 +20,9 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from tokumei.attacks.candidates import UNKNOWN, classes_of
-from tokumei.attacks.compared_columns import Compared, Floats, Weights, read_column, values_together
-from tokumei.attacks.likeness_search import RecordIndex, Search
+from tokumei.attacks.compared_columns import Compared, read_column, values_together
+from tokumei.attacks.compared_numbers import Floats, Weights
+from tokumei.attacks.likeness_search import RecordIndex, Search, n_at_once
 from tokumei.attacks.threat_model import ThreatModel
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
@@ -88,12 +89,18 @@ class Likeness:
     record_of: Ints
     everybody: Ints
     most_pairs: int = MOST_PAIRS
-    index: RecordIndex | None = None
 
     @classmethod
     def of(cls, threat_model: ThreatModel, *, seed: int) -> Likeness:
         """Compare everybody who is known, and the people of the control after them, with the records, once for all."""
-        return threat_model.once(("likeness", seed), lambda: cls._of(threat_model, seed))
+        return threat_model.once(("likeness", seed), lambda: cls._made(threat_model, seed))
+
+    @classmethod
+    def _made(cls, threat_model: ThreatModel, seed: int) -> Likeness:
+        wider = threat_model.wider
+        if wider is None:
+            return cls._of(threat_model, seed)
+        return cls.of(wider, seed=seed).over([wider.known_columns.index(name) for name in threat_model.known_columns])
 
     @classmethod
     def _of(cls, threat_model: ThreatModel, seed: int) -> Likeness:
@@ -113,8 +120,7 @@ class Likeness:
             one.values[~np.concatenate(masks)] = UNKNOWN
             read.append(one)
         once, record_of = _different(read, threat_model.published.table.n_rows)
-        whole = cls(once, record_of, threat_model.released)
-        return replace(whole, index=whole._indexed)._learned(seed)
+        return cls(once, record_of, threat_model.released)._learned(seed)
 
     def beside(self, threat_model: ThreatModel, records: Table) -> Likeness:
         """Return how like the same people are to other records, by the same weights."""
@@ -185,30 +191,23 @@ class Likeness:
         for part, told in self._said(people, words):
             yield part, told - common
 
-    @property
-    def _indexed(self) -> RecordIndex | None:
-        """The index by which records are found; None where they are so few that all are compared."""
-        is_needed = self.columns and len(self.sizes) > FEW_RECORDS
-        return RecordIndex.of(self.columns, self.sizes) if is_needed else None
-
     def near(self, people: Ints, words: str, within: float | None = None) -> Iterator[Near]:
         """Yield some people at a time with the records that are not less likely theirs by this than the likeliest.
 
         within: or else so much that all others together matter to nobody.
         """
         reach = math.log(len(self.sizes)) + LEFT_OUT if within is None else within
-        index = self._indexed if self.index is None else self.index
-        if index is None:
+        if not self.columns or len(self.sizes) <= FEW_RECORDS:
             for part, told in self.pieces(people, words):
                 who, records = np.nonzero(told >= told.max(axis=1, keepdims=True) - np.float32(reach))
                 yield Near(part, who, records, told[who, records])
             return
-        search = Search(self.columns, index, self.common)
+        search = Search(self.columns, RecordIndex.of(self.columns, self.sizes), self.common)
 
         def found(part: Ints) -> Near:
             return Near(part, *search.near(people[part], reach))
 
-        yield from self._in_parts(len(people), len(self.sizes), found, words)
+        yield from self._in_parts(len(people), n_at_once(len(self.sizes)), found, words)
 
     def _said(self, people: Ints, words: str) -> Iterator[tuple[Ints, Weights]]:
         widest = max([len(self.sizes), *(len(one.shares) for one in self.columns)])
@@ -216,11 +215,10 @@ class Likeness:
         def said(part: Ints) -> tuple[Ints, Weights]:
             return part, self.says(people[part])
 
-        yield from self._in_parts(len(people), widest, said, words)
+        yield from self._in_parts(len(people), max(1, min(256, PIECE_CELLS // widest)), said, words)
 
-    def _in_parts(self, n_people: int, width: int, work: Callable[[Ints], T], words: str) -> Iterator[T]:
+    def _in_parts(self, n_people: int, size: int, work: Callable[[Ints], T], words: str) -> Iterator[T]:
         """Yield what is found of some people at a time, so many that all their pairs fit into memory."""
-        size = max(1, min(256, PIECE_CELLS // width))
         parts = [np.arange(start, min(start + size, n_people)) for start in range(0, n_people, size)]
         with step(words, n_people) as bar, ThreadPoolExecutor(N_THREADS) as pool:
             for start in range(0, len(parts), N_THREADS):

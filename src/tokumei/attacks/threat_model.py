@@ -24,6 +24,8 @@ from tokumei.measures.requirement import Requirement
 
 Bools = npt.NDArray[np.bool_]
 NOBODY = -1
+# Larger numbers, and infinite ones, say nothing of how far numbers lie apart.
+LARGEST = 1e150
 T = TypeVar("T")
 
 
@@ -113,6 +115,7 @@ class ThreatModel:
     population: everybody who might be in the release, those who are among them.
     control: people who are not in the release.
     method: what is public of how the release was made.
+    wider: the same attacker where they know other columns, too, by which it was learned what columns say.
     """
 
     original: Table
@@ -129,6 +132,7 @@ class ThreatModel:
     population: pl.DataFrame | None = None
     control: pl.DataFrame | None = None
     method: KnownMethod = field(default_factory=KnownMethod)
+    wider: ThreatModel | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.known_share <= 1:
@@ -143,6 +147,14 @@ class ThreatModel:
         for table in (self.published.table, *(one.table for one in self.earlier)):
             if not table.n_rows:
                 raise InputError.of("a record or more", file=table.name, value="no rows")
+
+    def learning(self, column: str) -> ThreatModel:
+        """Return the same attacker who does not know a column and wants to learn it."""
+        others = [name for name in self.known_columns if name != column]
+        original = Table(self.original.frame, others, [column], name=self.original.name)
+        if self.original.unit is not None:
+            original = original.of_unit(self.original.unit)
+        return replace(self, original=original, known=others, wider=self)
 
     @property
     def known_columns(self) -> list[str]:
@@ -207,8 +219,8 @@ class ThreatModel:
         if not self.numbers_off or not self.is_number(column):
             return 0.0
         numbers = numbers_of(self.original.frame[column])
-        spread = float(np.nanstd(numbers)) if np.isfinite(numbers).any() else 0.0
-        return self.numbers_off * spread
+        finite = numbers[np.abs(numbers) < LARGEST]
+        return self.numbers_off * (float(np.std(finite)) if len(finite) else 0.0)
 
     def _moved(self, values: pl.Series, column: str, rng: np.random.Generator) -> pl.Series:
         """Draw for each number one within reach that somebody has."""

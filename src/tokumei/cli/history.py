@@ -63,6 +63,15 @@ def anonymize_history(
     carry_anyway: Annotated[
         bool, Option("--carry-anyway", help="Carry columns even if they single customers out.")
     ] = False,
+    budget: Annotated[
+        Path | None,
+        Option(
+            "--budget", metavar="FILE", help="What all releases of these people may spend of ε and δ, and have spent."
+        ),
+    ] = None,
+    anyway: Annotated[
+        bool, Option("--anyway", help="Release drawn purchases that attacks find customers by all the same.")
+    ] = False,
     engine: EngineOption = "local",
     dry_run: Annotated[
         bool,
@@ -101,6 +110,7 @@ def anonymize_history(
         options = [text for text in options or [] if text not in given]
         items = Path(given[-1].partition("=")[2]) if given else None
     typed = part_options(options, anonymize)
+    typed |= ({} if budget is None else {"budget": str(budget)}) | ({"anyway": "true"} if anyway else {})
     if dry_run and engine == "local":
         _predict(file, method, typed, outputs, seed, reading, force=force)
         return
@@ -108,7 +118,7 @@ def anonymize_history(
     if dry_run:
         _plan(file, steps, outputs, engine, reading, force=force)
         return
-    with showing_progress(), guarded(outputs, inputs=[file, pipeline, items], force=force) as drafts:
+    with showing_progress(), guarded(outputs, inputs=[file, pipeline, items, budget], force=force) as drafts:
         is_generalized = generalizes(steps)
         # An engine writes values as tables alone.
         read_as = TABLE if engine != "local" and not is_generalized else form_of(file, reading)

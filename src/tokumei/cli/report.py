@@ -74,6 +74,9 @@ def report(
     attacks: AttacksOption = None,
     minutes: MinutesOption = None,
     sample: SampleOption = None,
+    made_up: Annotated[
+        bool, Option("--made-up", help="No row of the released history is anybody's: there is no pseudonym to find.")
+    ] = False,
     sweep: Annotated[
         Path | None, Option("--sweep", metavar="DIR", help="Show the frontier of a finished sweep.")
     ] = None,
@@ -181,6 +184,7 @@ def report(
             seed=seed,
             reading=reading,
             hierarchy=items,
+            made_up=made_up,
             name=f"Report on {release.name}",
         )
         done.page().write(drafts["--out"])

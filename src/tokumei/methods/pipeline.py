@@ -24,8 +24,9 @@ import polars as pl
 
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step as progress_step
+from tokumei.core.registry import part_name
 from tokumei.core.seeds import LARGEST_SEED, check_seed, generator
-from tokumei.core.text import JsonView
+from tokumei.core.text import JsonView, Text
 from tokumei.data.files.toml import Section, Where, make_part, read_toml
 from tokumei.data.history import History
 from tokumei.data.release import DELETED, Recipe, Release
@@ -52,6 +53,11 @@ class Pipeline:
                 raise InputError.of(
                     "methods that name the customers to come last", column=f"step {number}", value=type(method).__name__
                 )
+
+        drawn = [method for method in self.methods if getattr(method, "draws_all_rows", False)]
+        if drawn and len(self.methods) > 1:
+            form = "{name} alone: its rows are nobody's, and are attacked as it drew them"
+            raise InputError.of(Text(form, name=part_name(drawn[0])), option="method")
 
     def anonymize(self, original: History, *, seed: int | None = None) -> Release:
         """Apply the methods in turn; a seed given here counts before the one in the file.

@@ -54,7 +54,9 @@ HISTORY_ANONYMIZERS: Registry[HistoryAnonymizer] = Registry(
     "history anonymizer",
     "tokumei.methods.history",
     {
+        "basket_chain": ["basket-chain"],
         "delete": ["delete", "km-anonymity"],
+        "dp_baskets": ["dp-baskets"],
         "dummies": ["dummies"],
         "generalize": ["generalize"],
         "permute_groups": ["permute-groups"],

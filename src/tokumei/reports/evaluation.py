@@ -32,7 +32,7 @@ from tokumei.hierarchies.files import roll_together
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.registry import HISTORY_UTILITIES
 from tokumei.methods.pipeline import Pipeline, pipeline_of
-from tokumei.reports.needs import absent_in_words, check_needs, lacks, measure_or_say_why, why_left_out
+from tokumei.reports.needs import ROW_BY_ROW, absent_in_words, check_needs, lacks, measure_or_say_why, why_left_out
 
 # The seven values of E1 to E6 of PWSCUP 2017; the worst of them was a release's utility.
 CONTEST_UTILITIES = ("item-cf-supply", "item-cf-retail", "top-items", "item-cf-top", "date", "price", "rows")
@@ -40,6 +40,7 @@ CONTEST_UTILITIES = ("item-cf-supply", "item-cf-retail", "top-items", "item-cf-t
 COUNTS = ("found", "row", "cell", "month", "transaction")
 SAMPLE_ATTACKS = ("s1", "s2", "s3", "s4", "s5", "s6")
 STRONG_ATTACKS = (*SAMPLE_ATTACKS, "tfidf", "row-counts", "linkage")
+NOT_BESIDE = Text("no row is anybody's, so that none stands beside its own")
 
 
 def default_attacks(history: History) -> tuple[str, ...]:
@@ -200,6 +201,29 @@ def evaluate(
                 given[known] = judged
     schema: Any = {"attack": pl.String, "known": pl.String, **dict.fromkeys(COUNTS, pl.Float64)}
     return Evaluation(losses, pl.DataFrame(rows, schema=schema), _exposed(found, truth), left_out, given)
+
+
+def measure_made_up(original: History, released: History, left_out: Mapping[str, str]) -> Evaluation:
+    """Measure a release whose rows are nobody's; of attacks it is said why they are left out."""
+    losses: dict[str, Score] = {}
+    why = dict(left_out)
+    names = list(HISTORY_UTILITIES)
+    with step("evaluating", len(names)) as bar:
+        for name in names:
+            # A row stands beside none of the original, even where there are as many.
+            found = (
+                NOT_BESIDE
+                if name in ROW_BY_ROW
+                else measure_or_say_why(HISTORY_UTILITIES.make(name), name, original, released)
+            )
+            if isinstance(found, Score):
+                losses[name] = found
+            else:
+                why[name] = found
+            bar.advance()
+    attacks: Any = {"attack": pl.String, "known": pl.String, **dict.fromkeys(COUNTS, pl.Float64)}
+    exposed = pl.DataFrame(schema={"customer": pl.String, "months": pl.Int64, "found": pl.Float64})
+    return Evaluation(losses, pl.DataFrame(schema=attacks), exposed, why)
 
 
 def _shares(verdict: Verdict) -> dict[str, float]:

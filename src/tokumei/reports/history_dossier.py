@@ -26,7 +26,10 @@ def history_document(dossier: JsonView, *, language: str = "en") -> Document:
     found = dossier["results"]
     add_decision(document, dossier)
     add_pictures(document, dossier)
-    _released(document, found)
+    if found.get("drawn") is None:
+        _released(document, found)
+    else:
+        _drawn(document, found)
     document.heading("What was done")
     add_preparations(document, found.get("prepared", []))
     ways = [[document.say(one["method"]), one["found"], one["loss"]] for one in found["methods"]]
@@ -41,6 +44,42 @@ def history_document(dossier: JsonView, *, language: str = "en") -> Document:
     add_frameworks(document, dossier)
     add_hashes(document, all_hashes(dossier), dossier)
     return document
+
+
+def _drawn(document: Document, found: JsonView) -> None:
+    """State how many purchases of nobody are released, what is promised, and what attacks found before."""
+    drawn = found["drawn"]
+    document.heading("What was measured")
+    document.paragraph(
+        "{released} purchases of {pseudonyms} customers who are nobody are released, drawn by {method} from a model of "
+        "the original's {rows} purchases of {customers} customers. No pseudonym is anybody's: there is none to find.",
+        **{name: found[name] for name in ("released", "rows", "customers", "pseudonyms")},
+        method=document.say(found["chosen"]),
+    )
+    if "epsilon" in drawn:
+        document.paragraph(
+            "Promised: (ε, δ)-differential privacy with ε = {epsilon} and δ = {delta}. Protected are {protects}: "
+            "with one of them or without, no release is more than e^ε times as likely, but for a chance of δ.",
+            epsilon=f"{drawn['epsilon']:g}",
+            delta=f"{drawn['delta']:g}",
+            protects=document.say(drawn["protects"]),
+        )
+    heads = ["attacked before it was released", "found", "beyond others", "at least", "at most allowed"]
+    rows = [
+        [document.say(one["attack"]), *(one[name] for name in ("found", "beyond", "low", "most"))]
+        for one in drawn["audit"]["findings"]
+    ]
+    document.table(
+        heads,
+        rows,
+        "Shares of customers whom the method knew, and how far they lie above those of customers whom it did not.",
+    )
+    leaks = [document.say(one["attack"]) for one in drawn["audit"]["findings"] if one["is_leak"]]
+    if leaks:
+        form = "Released although attacks find more customers than the bound allows: {attacks}."
+        document.paragraph(form, attacks=", ".join(leaks))
+    for name, why in drawn["audit"]["left_out"].items():
+        document.paragraph("Not measured: {attack} ({why}).", attack=document.say(name), why=document.tell(why))
 
 
 def _released(document: Document, found: JsonView) -> None:

@@ -7,7 +7,8 @@ attackers, measured and predicted.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -79,7 +80,12 @@ CAPTIONS = {
 
 
 def history_page(
-    title: str, evaluation: Evaluation, swept: pl.DataFrame | None = None, *, introduction: str | None = None
+    title: str,
+    evaluation: Evaluation,
+    swept: pl.DataFrame | None = None,
+    *,
+    introduction: str | None = None,
+    audit: Mapping[str, Any] | None = None,
 ) -> Page:
     """Make the page; with the results of a sweep it ends with the frontier of use and safety."""
     page = Page(title)
@@ -107,6 +113,8 @@ def history_page(
         )
     page.paragraph(worst)
     _add_utility(page, evaluation)
+    if audit is not None:
+        _add_audit(page, audit)
     if evaluation.attacks.height:
         _add_attacks(page, evaluation)
         _add_exposed(page, evaluation)
@@ -156,6 +164,16 @@ def _add_frontier_figure(page: Page, swept: pl.DataFrame) -> None:
             y_title="customers found by the best attack",
         ),
         "Every point is one way to anonymize. On the line are those that no other beats in both.",
+    )
+
+
+def _add_audit(page: Page, audit: Mapping[str, Any]) -> None:
+    page.heading("What attacks find of rows of nobody")
+    rows = [[one["attack"], *(one[name] for name in ("found", "beyond", "low", "most"))] for one in audit["findings"]]
+    page.table(
+        ["attack", "found", "beyond others", "at least", "at most allowed"],
+        rows,
+        "Shares of customers whom the method knew, and how far they lie above those of customers whom it did not.",
     )
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from tokumei.core.errors import InputError
+from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.result import Result, Section
@@ -39,6 +39,8 @@ from tokumei.engines.engine import without_password
 from tokumei.engines.engine_history import EngineHistory, open_history
 from tokumei.engines.staging import stage_history
 from tokumei.hierarchies.files import item_hierarchy
+from tokumei.methods.history.dp_baskets import DpBaskets
+from tokumei.methods.history.drawn_customers import CustomerSynthesizer
 from tokumei.methods.history.generalize import Generalize
 from tokumei.methods.history.on_engine import (
     GeneralizedRows,
@@ -52,6 +54,7 @@ from tokumei.methods.history.steps import RollUp
 from tokumei.methods.pipeline import Pipeline, pipeline_of, read_pipeline
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, HistoryAnonymizer
 from tokumei.reports.needs import check_needs
+from tokumei.tasks.audit_drawn_history import audit_drawn_history
 from tokumei.tasks.histories import HistoryRelease, bound, check_items_fit, release_sections
 from tokumei.tasks.long_work import kept_seed, resumable
 from tokumei.tasks.table_release import check_carried
@@ -76,10 +79,9 @@ def anonymize_history(
     """
     started = time.perf_counter()
     steps = steps_of(method, pipeline, hierarchy, options)
-    used = seed if seed is not None else steps.seed
-    if used is None:
-        # Who can guess the seed can make the release again, and sees whose each pseudonym is.
-        used = fresh_seed()
+    given = seed if seed is not None else steps.seed
+    # Who can guess the seed can make the release again, and sees whose each pseudonym is.
+    used = fresh_seed() if given is None else given
     for one in steps.methods:
         check_needs(history, one)
     if history.carried is not None and form != TABLE:
@@ -89,6 +91,9 @@ def anonymize_history(
     for one in steps.methods:
         if (estimate := getattr(one, "estimate", None)) is not None:
             estimate(history).say(part_name(one))
+    if isinstance(steps.methods[0], CustomerSynthesizer):
+        done = _drawn(history, steps.methods[0], given)
+        return replace(done, form=form, facts={**done.facts, "seconds": round(time.perf_counter() - started, 3)})
     release = steps.anonymize(history, seed=used)
     carried = carried_along(history, release)
     if carried is not None and not carry_anyway:
@@ -110,6 +115,41 @@ def anonymize_history(
         "seconds": round(time.perf_counter() - started, 3),
     }
     return HistoryRelease(history, release, facts, form, history.kind, carried)
+
+
+def _drawn(history: History, method: CustomerSynthesizer, given: int | None) -> HistoryRelease:
+    """Draw purchases of nobody, and attack them before anybody sees them."""
+    if history.carried is not None:
+        raise InputError.of("no column to carry, since every row is drawn", option="--carry")
+    is_void = isinstance(method, DpBaskets) and method.reproducible
+    spends = isinstance(method, DpBaskets) and not is_void
+    if spends and given is not None:
+        expected = "no seed: its promise rests on noise nobody knows; reproducible=true takes one and promises none"
+        raise InputError.of(expected, option="seed", value=given)
+    used = fresh_seed() if given is None else given
+    release = method.anonymize(history, seed=used)
+    if not release.frame.height:
+        raise CannotAnonymize("No purchase was drawn.")
+    outside = method.outside(history, seed=used)
+    found = {**release.recipe.found, "audit": audit_drawn_history(history, History(release.frame), outside, method)}
+    if is_void:
+        found["promise"] = "void: whoever knows the seed subtracts the noise"
+    # The seed of noise that a promise rests on is not kept at all: nobody has to be trusted with it.
+    seed = None if spends else used
+    facts = {
+        "method": part_name(method),
+        "rows": history.n_rows,
+        "released": release.frame.height,
+        "made_up": release.frame.height,
+        "customers": len(history.customers),
+        "pseudonyms": release.frame["customer"].n_unique(),
+        **found,
+        "carried": [],
+        "left_out": list(history.left_out),
+        "seed": seed,
+    }
+    release = replace(release, recipe=replace(release.recipe, found=found, seed=seed))
+    return HistoryRelease(history, release, facts, frame_kind=history.kind, held_out=tuple(outside))
 
 
 def steps_of(

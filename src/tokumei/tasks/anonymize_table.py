@@ -136,7 +136,13 @@ def _by_rows(
     made = release_rows(table.frame, known, trees.of_columns, goal, **options)
     tried: Json = {}
     if isinstance(goal.method, Synthesizer):
-        tried["audit"] = audit_drawn(table, made, goal.method)
+        again = {**options, "is_reproducible": True}
+        tried["audit"] = audit_drawn(
+            table,
+            made,
+            goal.method,
+            lambda other: release_rows(table.frame, known, trees.of_columns, goal, **{**again, "seed": other}),
+        )
     elif proven := _proven_beside(made, goal, trees, known):
         tried["beside_others"] = proven
     done = row_release(made, goal, trees, table, made.release)

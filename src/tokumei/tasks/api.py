@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from tokumei.predictors.predictor import Rule
     from tokumei.tasks.attack_history import Guesses
     from tokumei.tasks.attack_membership import CustomerMembership
-    from tokumei.tasks.attack_table import TableAttack
     from tokumei.tasks.attribute_history import Attribution
     from tokumei.tasks.audit_generalized import GeneralizedAudit
     from tokumei.tasks.audit_table import TableAudit
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
         ThreatOptions,
     )
     from tokumei.tasks.run_job import JobResult
+    from tokumei.tasks.table_attack_result import TableAttack
     from tokumei.tasks.table_release import TableRelease
     from tokumei.tasks.threat_history import ThreatReport, Unicity
 

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from scipy.special import ndtri
 
-from tokumei.attacks.judge import FALSE_ALARMS
+from tokumei.attacks.copied_people import copied_people
+from tokumei.attacks.judge import FALSE_ALARMS, risk_above
 from tokumei.core.errors import NotAllowed
 from tokumei.core.progress import step
+from tokumei.core.score import NORMAL_95
 from tokumei.core.text import Text
 from tokumei.data.table import Table
+from tokumei.methods.synthetic.private import PrivateSynthesizer
+from tokumei.methods.synthetic.private_noise import rho_of
+from tokumei.methods.synthetic.shadow_runs import shadow_runs
 from tokumei.methods.synthetic.synthesizer import Synthesizer
+from tokumei.tasks.use_of_drawn import use_of_drawn
 
 if TYPE_CHECKING:
     from tokumei.core.score import Score
     from tokumei.methods.rows import RowRelease
 
 CRITERIA = ("singling-out", "linkability")
-# What one false alarm in a thousand tells may be this part of the bound.
-PART_OF_RARE = 4
+# What one false alarm in a thousand tells may be this part of the bound, and people whose whole row is copied this.
+PART_OF_RARE, PART_OF_COPIES = 4, 10
+# All attacks of an audit together take chance for a leak this often at most.
+FALSE_REFUSALS = 0.05
+# Of few people the method draws again with others kept out, until so many were outside, or so often.
+MOST_OUTSIDE, MOST_REDRAWN = 4_000, 7
 # Of more rows fewer descriptions are drawn, each of which is counted in all of them.
 MANY_ROWS, FEW_DESCRIPTIONS = 100_000, 200
 # All attacks of one audit draw people by this.
@@ -33,8 +45,9 @@ SEED = 1
 class Finding:
     """What one attack finds beyond what it would find of people whom the method never saw, and the most it may.
 
-    low: the lower end of its 95 % interval. A finding is a leak if that lies above `most`: what chance may explain is
-    none. Example: .06 of the people told at one false alarm in a hundred, .047 at least, are .05 and .037 beyond.
+    low: the lower end of its interval, of 95 % for one attack and of more for several, so that all together take chance
+    for a leak in one audit of twenty at most (Bonferroni). A finding is a leak if that lies above `most`. Example: .06
+    of the people told at one false alarm in a hundred, .047 at least, are .05 and .037 beyond.
     """
 
     attack: str
@@ -50,19 +63,25 @@ class Finding:
         return self.low > self.most
 
 
-def audit_drawn(table: Table, made: RowRelease, method: Synthesizer) -> dict[str, object]:
+def audit_drawn(
+    table: Table, made: RowRelease, method: Synthesizer, again: Callable[[int], RowRelease] | None = None
+) -> dict[str, object]:
     """Attack drawn rows before they are released; NotAllowed if an attack finds more than the bound, unless anyway.
 
-    An attacker knows all columns that are drawn, and of a sensitive one the others.
+    An attacker knows all columns that are drawn, and of a sensitive one the others. again: draws once more, with others
+    kept out; what spends a budget is not drawn again.
     """
+    shadows = _shadows(method)
     if made.held_out is None or not len(made.held_out):
         if not method.anyway:
             raise NotAllowed(
                 "Nobody was kept out of fitting, so that no attack could be judged: hold_out says how many are. "
                 "(--anyway releases the rows without an audit, and the recipe says so.)"
             )
-        return {"findings": [], "left_out": {"all": "nobody was kept out of fitting"}, "bound": method.bound}
+        return {"findings": [], "left_out": {"all": "nobody was kept out of fitting"}, "bound": method.bound, **shadows}
     findings, left_out = _findings(table, made.release.frame, made.held_out, method.bound)
+    copies, n_drawn = _copies(table, made, None if getattr(method, "spends_budget", False) else again, method.bound)
+    findings = corrected([*findings, *copies])
     worst = max(findings, key=lambda one: one.low - one.most, default=None)
     if worst is not None and worst.is_leak and not method.anyway:
         raise NotAllowed(
@@ -75,41 +94,103 @@ def audit_drawn(table: Table, made: RowRelease, method: Synthesizer) -> dict[str
             )
         )
     told = [{**asdict(one), "is_leak": one.is_leak} for one in findings]
-    return {"findings": told, "left_out": left_out, "bound": method.bound, "people_outside": len(made.held_out)}
+    use = {name: one.as_dict() for name, one in use_of_drawn(table, made.release.frame, made.held_out).items()}
+    outside = {"people_outside": len(made.held_out), "draws": n_drawn, "use": use}
+    return {"findings": told, "left_out": left_out, "bound": method.bound, **outside, **shadows}
+
+
+def _shadows(method: Synthesizer) -> dict[str, object]:
+    """Return the promised μ of a private method, and what shadow runs found of it; NotAllowed if they found more."""
+    if not isinstance(method, PrivateSynthesizer):
+        return {}
+    if not method.shadow_runs:
+        return {"promised_mu": math.sqrt(2 * rho_of(method.epsilon, method.delta))}
+    found = shadow_runs(method, method.shadow_runs, seed=SEED)
+    if not found.is_kept and not method.anyway:
+        raise NotAllowed(
+            Text(
+                "The counts tell more of one person than was promised: μ is {low} at least, {promised} was promised.",
+                low=f"{found.low:.3f}",
+                promised=f"{found.promised:.3f}",
+            )
+        )
+    return {"promised_mu": found.promised, "shadow_runs": found.as_dict()}
+
+
+def corrected(findings: Sequence[Finding]) -> list[Finding]:
+    """Lower the lower ends, so that all attacks together take chance for a leak once in twenty audits at most.
+
+    Example: of five attacks each may in one of a hundred, which is 2.33 deviations and not 1.96.
+    """
+    deviations = max(NORMAL_95, float(ndtri(1 - FALSE_REFUSALS / max(1, len(findings)))))
+    return [replace(one, low=one.beyond - (one.beyond - one.low) * deviations / NORMAL_95) for one in findings]
+
+
+def _copies(
+    table: Table, made: RowRelease, again: Callable[[int], RowRelease] | None, bound: float
+) -> tuple[list[Finding], int]:
+    """Return how many people are copied beyond those kept out, in this draw and in others, and how many draws.
+
+    Whoever is kept out of one draw is fitted by another, so that few people are as many trials.
+    """
+    draws = [made]
+    n_outside = max(1, 0 if made.held_out is None else len(made.held_out))
+    n_more = 0 if again is None else min(MOST_REDRAWN, math.ceil(MOST_OUTSIDE / n_outside) - 1)
+    with step("drawing again", n_more) as bar:
+        for seed in range(n_more):
+            if again is not None:
+                draws.append(again(seed))
+            bar.advance()
+    counts = {"copies": np.zeros(4), "near-copies": np.zeros(4)}
+    for one in draws:
+        if one.held_out is None:
+            continue
+        drawn = one.release.frame
+        columns = [name for name in drawn.columns if name in table.frame.columns]
+        is_outside = np.zeros(table.n_rows, np.bool_)
+        is_outside[one.held_out.to_numpy()] = True
+        for name, flags in zip(counts, copied_people(table.frame, drawn, columns), strict=True):
+            if flags is not None:
+                counts[name] += [
+                    (flags & ~is_outside).sum(), (~is_outside).sum(), (flags & is_outside).sum(), is_outside.sum()
+                ]  # fmt: skip
+    found = []
+    for name, (copied, n, copied_else, n_else) in counts.items():
+        if n:
+            beyond, (low, _) = risk_above(float(copied), float(n), float(copied_else), float(n_else))
+            most = bound / PART_OF_COPIES if name == "copies" else bound
+            found.append(Finding(name, None, float(copied / n), beyond, low, most))
+    return found, len(draws)
 
 
 def _findings(
     table: Table, drawn: pl.DataFrame, held_out: pl.Series, bound: float
 ) -> tuple[list[Finding], dict[str, str]]:
     from tokumei.attacks.registry import DISCLOSURE_ATTACKS, attack_title
-    from tokumei.tasks.attack_table import attack_table
+    from tokumei.tasks.attack_table import try_each, what_is_missing
+    from tokumei.tasks.table_threat_model import threat_model_of
 
     is_fitted = np.ones(table.n_rows, np.bool_)
     is_fitted[held_out.to_numpy()] = False
-    fitted, outside = table.frame.filter(pl.Series(is_fitted)), table.frame[held_out]
     known = [name for name in drawn.columns if name in table.frame.columns]
     secret = [name for name in table.sensitive if name in known]
+    fitted = Table(table.frame.filter(pl.Series(is_fitted)), known, name=table.name)
+    people = fitted if table.unit is None else fitted.of_unit(table.unit)
+    # One model for all attacks, so that what columns say is learned once.
+    everything = threat_model_of(people, drawn, control=table.frame[held_out], may_be_made_up=True, seed=SEED)
     findings: list[Finding] = []
     left_out: dict[str, str] = {}
 
     def attack(name: str, sensitive: str | None = None) -> None:
         options = {"descriptions": FEW_DESCRIPTIONS} if name == "singling-out" and drawn.height > MANY_ROWS else {}
-        others = [one for one in known if one != sensitive]
-        people = Table(fitted, others, [] if sensitive is None else [sensitive], name=table.name)
-        result = attack_table(
-            people if table.unit is None else people.of_unit(table.unit),
-            drawn,
-            [DISCLOSURE_ATTACKS.make(name, **options)],
-            control=outside,
-            made_up=True,
-            optional=True,
-            seed=SEED,
-        )
-        title = attack_title(name, sensitive)
-        for why in result.left_out.values():
-            left_out[title] = str(why)
-        for scores in result.scores.values():
-            found = _of_scores(name, sensitive, scores, bound)
+        threat_model = everything if sensitive is None else everything.learning(sensitive)
+        part, title = DISCLOSURE_ATTACKS.make(name, **options), attack_title(name, sensitive)
+        lack = what_is_missing(threat_model, part)
+        if lack is not None:
+            left_out[title] = str(lack)
+            return
+        for tried in try_each({name: part}, threat_model, SEED):
+            found = _of_scores(name, sensitive, tried.scores, bound)
             findings.extend(found)
             if not found:
                 left_out[title] = "there was nothing to find"

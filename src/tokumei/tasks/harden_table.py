@@ -35,17 +35,12 @@ from tokumei.methods.local.task import column_weights
 from tokumei.methods.recipes import against_original, check_classes, requirement_of
 from tokumei.methods.registry import TableAnonymizer
 from tokumei.tasks.anonymize_table import promised
-from tokumei.tasks.attack_table import (
-    chosen_attacks,
-    numbers_of,
-    public_of,
-    threat_model_of,
-    what_is_missing,
-    what_release_lacks,
-)
+from tokumei.tasks.attack_table import chosen_attacks, what_is_missing, what_release_lacks
 from tokumei.tasks.hardening_table import Attempt, TableEvidence, TableHardening, TableSearch
 from tokumei.tasks.request import DEFAULT_SUPPRESS
+from tokumei.tasks.table_attack_result import numbers_of
 from tokumei.tasks.table_release import TableRelease
+from tokumei.tasks.table_threat_model import public_of, threat_model_of
 
 MOVES = ("snap", "widen", "merge", "suppress")
 # The share of rows that may be left out, if nobody says.

@@ -20,7 +20,8 @@ from tokumei.core.score import Score
 from tokumei.core.text import Text
 from tokumei.data.table import Table
 from tokumei.methods.class_changes import ChangedClasses, ClassChange, ReleasedClasses
-from tokumei.tasks.attack_table import Tried, deduce_each, try_each
+from tokumei.tasks.attack_table import deduce_each, try_each
+from tokumei.tasks.table_attack_result import Tried
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

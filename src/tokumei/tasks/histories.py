@@ -19,7 +19,7 @@ import polars as pl
 
 from tokumei.attacks.judge import published, truth_of
 from tokumei.core.errors import InputError
-from tokumei.core.result import Facts, Result, Section, Sentence, UserFrame, as_kind
+from tokumei.core.result import Facts, Result, Rows, Section, Sentence, UserFrame, as_kind
 from tokumei.core.text import Json, JsonView, counted
 from tokumei.data.files.disk import write_text
 from tokumei.data.files.histories import CONTEST_2018, TABLE, WITHOUT_RANGES, write_released_history
@@ -32,6 +32,7 @@ from tokumei.data.release import GeneralizedHistory, Recipe, Release
 from tokumei.engines.connect import check_engine, connect
 from tokumei.engines.engine_history import EngineHistory, open_history, open_in_place
 from tokumei.engines.staging import stage_history
+from tokumei.tasks.table_release import told_of_audit
 
 
 def history_of(data: object, reading: Reading = AS_IT_IS) -> History:
@@ -121,6 +122,8 @@ class HistoryRelease(Result):
     form: str = TABLE
     frame_kind: str = "polars"
     carried: pl.DataFrame | None = None
+    # Customers whom a method that drew all rows never saw: a control for attacks.
+    held_out: tuple[str, ...] = ()
 
     @property
     def frame(self) -> UserFrame:
@@ -135,8 +138,14 @@ class HistoryRelease(Result):
 
     @property
     def seed(self) -> int:
-        """What the release was drawn by; who has it can make the release again."""
-        return int(self.facts["seed"])
+        """What the release was drawn by; who has it can make the release again. 0 where it is kept by nobody."""
+        return int(self.facts["seed"] or 0)
+
+    @property
+    def is_made_up(self) -> bool:
+        """Whether no row is anybody's: there is no pseudonym to find."""
+        rows = self.release.rows
+        return rows is not None and 0 < len(rows) == rows.null_count()
 
     @property
     def is_generalized(self) -> bool:
@@ -237,7 +246,14 @@ class HistoryRelease(Result):
 
 def release_sections(facts: Mapping[str, object]) -> list[Section]:
     """Return the facts of a release, and what tight ranges give away; a seed is a name, not an amount."""
-    said: list[Section] = [Facts({**facts, "seed": str(facts["seed"])})]
+    parts = {"audit", "noise", *(["seed"] if facts["seed"] is None else [])}
+    said: list[Section] = [
+        Facts({name: str(one) if name == "seed" else one for name, one in facts.items() if name not in parts})
+    ]
+    if isinstance(noise := facts.get("noise"), Mapping):
+        said.append(Rows(["counted", "deviation of the noise"], [list(pair) for pair in noise.items()]))
+    if isinstance(audit := facts.get("audit"), Mapping):
+        said += told_of_audit(audit)
     return [*said, Sentence(TIGHT_CELLS)] if facts.get("ranges") == "tight" else said
 
 

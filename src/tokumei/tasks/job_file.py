@@ -353,7 +353,9 @@ def _methods(where: Where, found: Mapping[str, object], kind: str, folder: Path)
             continue
         options = {key: value for key, value in section.found.items() if key != "name"}
         make_part(section, registry, name, options, kind="method", inside=None)
-        files = [one.name for one in part_options(registry.get(name)) if one.is_file] if kind == "table" else []
+        # Steps of histories name files from where the job is run.
+        is_beside = kind == "table" or getattr(registry.get(name), "draws_all_rows", False)
+        files = [one.name for one in part_options(registry.get(name)) if one.is_file] if is_beside else []
         named = {key: str(folder / value) for key, value in options.items() if key in files and isinstance(value, str)}
         made.append((name, options | named))
     if not made and kind == "history":

@@ -33,10 +33,10 @@ from tokumei.measures.registry import TABLE_UTILITIES, Sees, TableUtility
 from tokumei.measures.table.generalized import CorrelationError
 from tokumei.methods.registry import TABLE_ANONYMIZERS
 from tokumei.reports.dossier_pages import MISSING
-from tokumei.tasks.attack_table import known_method
 from tokumei.tasks.audit_sample import NOT_SAMPLED, Sampling, measure_sample
 from tokumei.tasks.row_numbers import check_pairing
 from tokumei.tasks.table_release import hierarchies_of, numeric_of, published
+from tokumei.tasks.table_threat_model import known_method
 
 # What is said of a measure that compares row by row, where no row is said to be anybody's.
 WHOSE_ROWS = "rows of which it is known whose they are"

@@ -32,6 +32,7 @@ from tokumei.reports.evaluation import (
     default_attacks,
     default_grid,
     evaluate,
+    measure_made_up,
     possible_ways,
     read_grid,
     rolled_ways,
@@ -42,7 +43,9 @@ from tokumei.reports.history_page import add_frontier, attack_figure, crowd_draw
 from tokumei.reports.needs import REPORT_ROWS, SWEEP_ROWS, lacks, sample_customers, within_time
 from tokumei.reports.page import Page
 from tokumei.tasks.attribute_history import ATTRIBUTION, OF_SOME, sources_if_known
+from tokumei.tasks.audit_drawn_history import NO_PSEUDONYMS
 from tokumei.tasks.histories import history_of, known_of, released_of
+from tokumei.tasks.table_release import told_of_audit
 from tokumei.tasks.threat_history import unicity_history
 
 REPORT_SHARES, SWEEP_SHARES = (25, 50, 75, 100), (25,)
@@ -57,6 +60,8 @@ class HistoryReport(Result):
     seconds: float
     swept: pl.DataFrame | None = None
     sampled: str | None = None
+    # What attacks found of rows of nobody before they were released.
+    audit: Mapping[str, Any] | None = None
 
     def to_dict(self) -> Json:
         """Return all scores as `tokumei report --json` prints them."""
@@ -64,6 +69,7 @@ class HistoryReport(Result):
             **self.evaluation.as_dict(),
             "contest_utility": self.evaluation.contest_utility,
             "sampled": self.sampled,
+            **({} if self.audit is None else {"audit": self.audit}),
             "seconds": self.seconds,
         }
 
@@ -84,7 +90,7 @@ class HistoryReport(Result):
             )
         for known, given in done.attribution.items():
             facts[f"purchases given to their buyer, {known} % known"] = f"{given.rows.value:.1%}"
-        said: list[Section] = [Facts(facts)]
+        said: list[Section] = [Facts(facts), *([] if self.audit is None else told_of_audit(self.audit))]
         if done.left_out:
             said.append(Rows(["left out", "because"], [list(pair) for pair in done.left_out.items()]))
         return [*said, *([] if self.sampled is None else [Sentence(self.sampled)])]
@@ -95,7 +101,7 @@ class HistoryReport(Result):
 
     def page(self) -> Page:
         """Return the page."""
-        return history_page(self.name, self.evaluation, self.swept, introduction=self.sampled)
+        return history_page(self.name, self.evaluation, self.swept, introduction=self.sampled, audit=self.audit)
 
 
 @dataclass(frozen=True, repr=False)
@@ -175,6 +181,7 @@ def report_history(
     reading: Reading = AS_IT_IS,
     name: str | None = None,
     hierarchy: object = None,
+    made_up: bool = False,
 ) -> HistoryReport:
     """Measure and attack a release in every way.
 
@@ -183,9 +190,20 @@ def report_history(
     minutes: how long attacks may take in all: the strongest that fit are tried, and the others said to be left out.
     sample: attack at most so many customers, drawn at random; as many as take minutes if not given.
     hierarchy: of items, where the release names categories: what is known is rolled up to them.
+    made_up: no row is anybody's, so that there is no pseudonym to find; a release of `tk.anonymize` knows that, and
+        which attacks were tried before it was released.
     """
     started = time.perf_counter()
     before, after = history_of(original, reading), released_of(release, reading)
+    if made_up or getattr(release, "is_made_up", False):
+        if attacks:
+            expected = "no attack that looks for pseudonyms, since no row is anybody's"
+            raise InputError.of(expected, option="attacks", value=", ".join(attacks))
+        left_out = dict.fromkeys([*default_attacks(before), ATTRIBUTION], NO_PSEUDONYMS)
+        done = measure_made_up(before, after, left_out)
+        audit = getattr(release, "facts", {}).get("audit")
+        seconds = round(time.perf_counter() - started, 2)
+        return HistoryReport(name or f"Report on {after.name}", done, seconds, swept, None, audit)
     some = sample_customers(before, after, sample, most_rows=REPORT_ROWS, seed=seed)
     items = item_hierarchy(hierarchy)
     known = read_knowledge(knowledge or list(REPORT_SHARES), some.original, seed, reading, draw=draw, hierarchy=items)

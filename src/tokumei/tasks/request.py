@@ -402,6 +402,7 @@ class TableMethodOptions(TypedDict, total=False):
     bottom: float
     bound: float
     budget: float | str | None
+    by: str
     columns: Sequence[str]
     constraints: Sequence[str]
     cuts: Literal["checked", "safe"]
@@ -438,6 +439,7 @@ class TableMethodOptions(TypedDict, total=False):
     scale: float | None
     seconds: float
     sequence: Sequence[str]
+    shadow_runs: int
     share: float
     table: str
     top: float
@@ -452,28 +454,41 @@ class HistoryMethodOptions(TypedDict, total=False):
 
     alpha: float | None
     among: int
+    anyway: bool
     attributed: float
     bound: float
+    budget: str | None
     characters: int
     clusters: int | Literal["best"] | None
     days: int
     deals: Literal["rows", "baskets"]
+    delta: float
+    epsilon: float
     every: int
     hides_times: bool
+    hold_out: float | None
+    item_list: str | None
     items: float
     k: int
     known: float
+    least: int
     level: int
     lifetime: int
     m: int
+    months: str | None
     most: float
+    most_items: int
+    most_months: int
     most_open: float
+    most_together: int
+    n_customers: int
     once: bool
     price_deviations: float
     prices: float
     quantities: float
     random: float
     ranges: Ranges
+    reproducible: bool
     risk_limit: float | None
     rounds: int
     share: float
@@ -509,6 +524,7 @@ class TableAttackOptions(TypedDict, total=False):
     l: float  # noqa: E741 - as the requirement is called.
     least: int
     method_known: Literal["nothing", "name", "options"]
+    most_rows: int
     named: Sequence[int]
     numbers_off: float
     people: int

@@ -34,12 +34,13 @@ from tokumei.data.history import History, read_history
 from tokumei.data.release import Recipe
 from tokumei.data.table import Table
 from tokumei.inspection.repeated_people import repeated_people
-from tokumei.methods.registry import TABLE_ANONYMIZERS
+from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.tasks.anonymize_history import anonymize_history
 from tokumei.tasks.anonymize_table import anonymize_table
 from tokumei.tasks.attack_history import attack_history
-from tokumei.tasks.attack_table import ANYBODY, attack_release, attack_table, linking_column, method_of_recipe
+from tokumei.tasks.attack_table import ANYBODY, attack_release, attack_table, linking_column
 from tokumei.tasks.attribute_history import ATTRIBUTION, UNKNOWN_SOURCES
+from tokumei.tasks.audit_drawn_history import NO_PSEUDONYMS, drawn_history
 from tokumei.tasks.audit_table import audit_table, in_roles_of
 from tokumei.tasks.histories import HistoryRelease
 from tokumei.tasks.job_file import PIPELINE, Job, check_columns, table_of
@@ -47,6 +48,7 @@ from tokumei.tasks.measure_history import measure_history
 from tokumei.tasks.measure_table import TableUse, copies, drawn_rows, measure_table, profile
 from tokumei.tasks.preparing import prepare
 from tokumei.tasks.request import OF_POPULATION
+from tokumei.tasks.table_threat_model import method_of_recipe
 
 FOLDER = "steps"
 LINKED = "linked-rows"
@@ -177,7 +179,10 @@ class HistoryWork:
         name, options = self.job.methods[number - 1]
         if name == PIPELINE:
             return anonymize_history(self.history, pipeline=options, seed=self.seed)
-        return anonymize_history(self.history, method=name, seed=self.seed, **options)
+        # Noise that a promise rests on must follow from nothing that is kept.
+        part = HISTORY_ANONYMIZERS.get(name)
+        spends = getattr(part, "spends_budget", False) and not options.get("reproducible")
+        return anonymize_history(self.history, method=name, seed=None if spends else self.seed, **options)
 
     def steps(self) -> list[Step]:
         """Return the steps in order, each with the files it writes."""
@@ -219,7 +224,8 @@ class HistoryWork:
             "chosen": best["method"],
             "methods": listed,
             **told,
-            "suppressed": 1 - best["released"] / max(1, best["rows"]),
+            "suppressed": max(0.0, 1 - best["released"] / max(1, best["rows"])),
+            "drawn": drawn_history(best),
             "prepared": self.job.prepared,
         }
 
@@ -237,13 +243,22 @@ class HistoryWork:
 
     def _measure(self, number: int) -> Json:
         measures = None if self.job.measures is None else list(self.job.measures)
-        return use_found(measure_history(self.history, self.release(number), measures))
+        # A release that spent a budget is not made again when a job goes on.
+        release = self._files(number)[0] if self._is_drawn(number) else self.release(number)
+        return use_found(measure_history(self.history, release, measures))
+
+    def _is_drawn(self, number: int) -> bool:
+        """Whether a method draws rows of nobody, whose pseudonyms lead nowhere."""
+        name, _ = self.job.methods[number - 1]
+        return name != PIPELINE and getattr(HISTORY_ANONYMIZERS.get(name), "draws_all_rows", False)
 
     def _attack(self, number: int, threat: Any, attack: str) -> Json:
+        told: Json = {"threat": threat.name, "attack": attack, "known": threat.share}
+        if self._is_drawn(number):
+            return {**told, "scores": {}, "left_out": {attack: to_json(NO_PSEUDONYMS)}}
         known = self.history.known(threat.share, seed=1)
         release = self.release(number)
         done = attack_history(known, release, attack)
-        told: Json = {"threat": threat.name, "attack": attack, "known": threat.share}
         scores = dict(done.to_dict().get("success", {}))
         if attack == STRONGEST:
             # Whose pseudonym it is, is one thing; whose purchases these are is what people fear.

@@ -484,6 +484,17 @@ def told_of_audit(audit: JsonView) -> list[Section]:
     if leaks:
         form = "Released although attacks find more people than the bound allows: {attacks}."
         parts.append(Sentence(Text(form, attacks=", ".join(str(one) for one in leaks))))
+    if audit.get("use"):
+        heads = ["use, judged by people outside", "loss", "at least", "at most"]
+        parts.append(Rows(heads, [[name, one["value"], *one["interval"]] for name, one in audit["use"].items()]))
+    if "promised_mu" in audit:
+        form = "Promised: what the counts tell of one person is at most that of a normal shift of μ = {promised}."
+        parts.append(Sentence(Text(form, promised=f"{audit['promised_mu']:.3f}")))
+    if "shadow_runs" in audit:
+        form = "Found by {n} shadow runs with and without one person: μ = {empirical}, from {low} to {high}."
+        runs = audit["shadow_runs"]
+        numbers = {name: f"{runs[name]:.3f}" for name in ("empirical", "low", "high")}
+        parts.append(Sentence(Text(form, n=runs["n_runs"], **numbers)))
     for name, why in audit["left_out"].items():
         parts.append(Sentence(Text("Not measured: {attack} ({why}).", attack=name, why=why)))
     return parts

@@ -20,7 +20,7 @@ from tokumei.attacks.threat_model import Published, ThreatModel
 from tokumei.core.errors import CannotAnonymize, InputError
 from tokumei.measures.safety.closeness import BetaLikeness, DeltaDisclosure, TCloseness
 from tokumei.measures.safety.diversity import AlphaK, LDiversity
-from tokumei.tasks.attack_table import known_method
+from tokumei.tasks.table_threat_model import known_method
 
 SEX = tk.Hierarchy.of_levels("sex", [["f", "m"], ["*", "*"]])
 WORKED = {"sex": ["m", "m", "f", "f", "f", "f"], "ill": ["HIV", "HIV", "HIV", "flu", "flu", "cold"]}

@@ -94,3 +94,53 @@ def test_rate_and_error_by_hand() -> None:
     # Above a control of which nobody is found in ever so many tries the risk is the rate.
     value, (low, high) = risk_above(7, 50, 0, 10**9)
     assert (value, value - low, high - value) == pytest.approx((rate, error, error), abs=1e-4)
+
+
+def test_linkability_lies_above_the_peer_by_links_that_are_right(
+    tables: tuple[tk.Table, pl.DataFrame, pl.DataFrame],
+) -> None:
+    """Ages were left alone, which is learned here; distances of the peer weigh a year as 500 of pay.
+
+    By town and job 1,000 people are alike in 48 groups of about 21. Whoever finds their own record by age and pay
+    and hours meets it once in about 21, .048 of the people; of any other record town and job are right once in 48.
+    """
+    table, release, control = tables
+    found = tk.attack(
+        table, release, "linkability", in_order=True, control=control, first="age,pay,hours", people=0
+    ).scores["linkability"]
+    groups = table.frame.group_by("town", "job").len()["len"]
+    # Of everybody found by the first part one in so many meets, which is one over the size of the group on average.
+    bound = len(groups) / table.n_rows
+    assert found["linked-rightly"].value <= bound + 1e-9
+    assert found["success"].value - found["linked-rightly"].value < 0.01
+    # The distance of the peer: each number by the range of both tables, all alike. It finds fewer own records.
+    off = np.zeros((1000, 1000))
+    for name in ("age", "pay", "hours"):
+        one, other = (frame[name].to_numpy().astype(float) for frame in (table.frame, release))
+        off += np.abs(one[:, None] - other[None, :]) / np.ptp(np.append(one, other))
+    nearest = off == off.min(axis=1, keepdims=True)
+    by_distance = np.diag(nearest) / nearest.sum(axis=1)
+    sizes = table.frame.select(pl.len().over("town", "job"))["len"].to_numpy()
+    assert 1.2 * float((by_distance / sizes).mean()) < found["linked-rightly"].value
+
+
+def test_linkability_by_hand_where_one_column_was_left_alone() -> None:
+    """Ages 1 to 40 are released as they are, pays in the opposite order: the plain distance is misled, ages are not.
+
+    Somebody of age a earns a and is released with 41 − a. By the distances of the peer the own record is |41 − 2a| off.
+    That of age b is |a − b| + |a − 41 + b| off, which is the same for all b between a and 41 − a: nothing is told. The
+    town, a number of their own, is the other part. Here everybody's parts meet in their own record.
+    """
+    ages = np.arange(1, 41)
+    frame = pl.DataFrame({"age": ages, "pay": ages, "town": [f"town {age}" for age in ages]})
+    release = frame.with_columns(pay=41 - pl.col("pay"))
+    table = tk.Table(frame, qi=frame.columns)
+    found = tk.attack(table, release, "linkability", in_order=True, first="age,pay").scores["linkability"]
+    assert found["success"].value == 1
+    assert found["linked-rightly"].value == 1
+    off = np.abs(ages[:, None] - ages[None, :]) + np.abs(ages[:, None] - (41 - ages)[None, :])
+    is_nearest = off == off.min(axis=1, keepdims=True)
+    # Of records equally near one is drawn: of those of 20 and 21 either, of 1 and 40 one of all forty.
+    plain = np.diag(is_nearest) / is_nearest.sum(axis=1)
+    assert plain.tolist() == pytest.approx([1 / (abs(41 - 2 * age) + 1) for age in ages])
+    assert plain.mean() < 0.11

@@ -14,7 +14,7 @@ import tokumei as tk
 from tokumei.core.errors import InputError
 from tokumei.hierarchies.builders.from_data import FromData
 from tokumei.methods.perturbing.perturbation import Original
-from tokumei.methods.synthetic import aim, mst
+from tokumei.methods.synthetic import aim, mst, private
 from tokumei.methods.synthetic.aim import Aim
 from tokumei.methods.synthetic.domains import domains_of
 from tokumei.methods.synthetic.graphical_model import GraphicalModel, Measurement
@@ -77,6 +77,7 @@ def test_noise_of_each_count_of_mst_is_that_of_a_third_of_the_budget(
     monkeypatch.setattr(PrivateRows, "measure", recorded)
     # How well the model fits decides nothing about the noise.
     monkeypatch.setattr(mst, "N_STEPS", 2)
+    monkeypatch.setattr(private, "LAST_STEPS", 2)
     rho = 0.1
     for seed in range(60):
         _, cliques, spent = Mst().fitted(rows(seed, most_rows), rho)
@@ -91,8 +92,8 @@ def test_noise_of_each_count_of_mst_is_that_of_a_third_of_the_budget(
 def test_noise_of_the_first_counts_of_aim_is_that_of_its_rounds_and_all_is_spent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for name in ("STEPS_PER_ROUND", "LAST_STEPS"):
-        monkeypatch.setattr(aim, name, 1)
+    for module, name in ((aim, "STEPS_PER_ROUND"), (aim, "LAST_STEPS"), (private, "LAST_STEPS")):
+        monkeypatch.setattr(module, name, 1)
     rho, noise = 0.5, list[float]()
     sigma = math.sqrt(16 * 3 / (2 * 0.9 * rho))
     for seed in range(40):

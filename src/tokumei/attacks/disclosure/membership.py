@@ -57,7 +57,14 @@ class Membership:
     shadows: int = field(
         default=32, metadata={"help": "Releases of other people that are made to learn from, if the method is known."}
     )
-    seconds: float = field(default=60.0, metadata={"help": "How long these may take; 0 for as long as it takes."})
+    seconds: float = field(
+        default=0.0,
+        metadata={"help": "Fewer shadows if these take longer by what the first one takes; 0 for all on any machine."},
+    )
+    most_rows: int = field(
+        default=200_000,
+        metadata={"help": "Rows that all shadows may release together, beyond the first four; 0 for any number."},
+    )
 
     asks_whose: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ("control",)
@@ -65,6 +72,8 @@ class Membership:
     def __post_init__(self) -> None:
         if self.shadows < 0:
             raise InputError.of(Text("a whole number of {n} or more", n=0), option="shadows", value=self.shadows)
+        if self.most_rows < 0:
+            raise InputError.of(Text("a whole number of {n} or more", n=0), option="most_rows", value=self.most_rows)
         if not self.seconds >= 0:
             raise InputError.of("0 seconds or more", option="seconds", value=self.seconds)
 
@@ -160,6 +169,7 @@ class Membership:
             seen_by,
             n_rows=threat_model.published.table.n_rows,
             n_shadows=self.shadows,
+            most_rows=self.most_rows,
             seconds=self.seconds,
             seed=seed,
         )
@@ -170,7 +180,7 @@ class Membership:
         middle, width = learned.mean(axis=0), np.maximum(1e-9, learned.std(axis=0))
         weights = _logistic((learned - middle) / width, found.is_in.reshape(-1))
         told = {"shadows": found.likelihoods(seen), "shadow-classifier": (wanted - middle) / width @ weights}
-        return told, {"made": len(found.told), "rows": found.n_rows}
+        return told, {"asked": self.shadows, "made": len(found.told), "rows": found.n_rows}
 
 
 def _sides(threat_model: ThreatModel, members: Ints, seed: int) -> tuple[Ints, Ints, Ints]:

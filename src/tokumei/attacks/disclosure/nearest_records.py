@@ -18,7 +18,7 @@ from scipy import sparse
 from tokumei.attacks.assignment import assignments
 from tokumei.attacks.attribute_inference import sensitive_column
 from tokumei.attacks.candidates import Floats, drawn_success, share_score
-from tokumei.attacks.compared_columns import distinct_values, number_ends, values_together
+from tokumei.attacks.compared_columns import distinct_values, ends_of_labels, values_together
 from tokumei.attacks.likeness import TIED, Likeness, Near
 from tokumei.attacks.threat_model import NOBODY, Published, ThreatModel, column_of
 from tokumei.core.errors import InputError
@@ -359,7 +359,7 @@ def _numbers_to_guess(
 ) -> tuple[Ints, Ints, Ints, Ints, Floats]:
     """Return the guesses that are right of each person, and the guess of each record: the middle of its label."""
     labels, label_of = distinct_values(released)
-    middle = np.array([sum(number_ends(threat_model, column, label)) / 2 for label in labels.cast(pl.String)])
+    middle = ends_of_labels(threat_model, column, labels).mean(axis=1)
     numbers = np.unique(middle[np.isfinite(middle)])
     if len(numbers) > MOST_GUESSES:
         numbers = np.unique(np.quantile(numbers, np.linspace(0, 1, MOST_GUESSES), method="nearest"))

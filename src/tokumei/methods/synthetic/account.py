@@ -40,6 +40,8 @@ class Spending:
     method: str = ""
     date: str = ""
     data: str = ""
+    # The chance, beside ρ, that a name is told which one person alone has (δ-approximate privacy); it adds up.
+    delta: float = 0.0
 
     @classmethod
     def pure(cls, epsilon: float, method: str) -> Spending:
@@ -69,9 +71,15 @@ class Account:
         return math.fsum(one.rho for one in self.entries)
 
     @property
+    def delta_of_noise(self) -> float:
+        """What is left of δ for the noise, beside the chances that names are told."""
+        return self.delta - math.fsum(one.delta for one in self.entries)
+
+    @property
     def spent_epsilon(self) -> float:
         """The ε of all releases together, at the account's δ: of concentrated privacy, or added up if less."""
-        return min(self._added, epsilon_of(self.spent_rho, self.delta) if self.delta > 0 else math.inf)
+        delta = self.delta_of_noise
+        return min(self._added, epsilon_of(self.spent_rho, delta) if delta > 0 else math.inf)
 
     @property
     def _added(self) -> float:
@@ -83,15 +91,17 @@ class Account:
         """Whether no more was spent than may be: by ρ, or by ε where every release has one without a δ."""
         if self._added <= self.epsilon + ROUNDING:
             return True
-        return self.delta > 0 and self.spent_rho <= rho_of(self.epsilon, self.delta) + ROUNDING
+        delta = self.delta_of_noise
+        return delta > 0 and self.spent_rho <= rho_of(self.epsilon, delta) + ROUNDING
 
     @property
     def left_epsilon(self) -> float:
         """The largest ε of one more release at the account's δ."""
-        if self.delta <= 0:
+        delta = self.delta_of_noise
+        if delta <= 0:
             return max(0.0, self.epsilon - self._added)
-        left = rho_of(self.epsilon, self.delta) - self.spent_rho
-        return epsilon_of(left, self.delta) if left > 0 else 0.0
+        left = rho_of(self.epsilon, delta) - self.spent_rho
+        return epsilon_of(left, delta) if left > 0 else 0.0
 
     def spend(self, one: Spending) -> Account:
         """Enter one more release; NotAllowed if that is more than the budget."""
@@ -128,6 +138,7 @@ class Account:
         for one in self.entries:
             lines += ["", "[[release]]", f"method = {json.dumps(one.method)}", f"date = {json.dumps(one.date)}"]
             lines += [f"rho = {one.rho!r}", *([] if one.epsilon is None else [f"epsilon = {one.epsilon!r}"])]
+            lines += [f"delta = {one.delta!r}"] if one.delta else []
             lines += [f"data = {json.dumps(one.data)}"]
         return "\n".join(lines) + "\n"
 
@@ -163,7 +174,8 @@ def _number(found: JsonView, key: str, above: float, below: float) -> float:
 def _spending(found: JsonView) -> Spending:
     epsilon = None if "epsilon" not in found else _number(found, "epsilon", 0, math.inf)
     texts = {name: str(found[name]) for name in ("method", "date", "data")}
-    return Spending(_number(found, "rho", 0, math.inf), epsilon, **texts)
+    delta = _number(found, "delta", 0, 1) if "delta" in found else 0.0
+    return Spending(_number(found, "rho", 0, math.inf), epsilon, delta=delta, **texts)
 
 
 def spend(path: Path | str, one: Spending, frame: pl.DataFrame) -> Account:

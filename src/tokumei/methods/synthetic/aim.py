@@ -14,13 +14,13 @@ from tokumei.core.progress import step
 from tokumei.methods.perturbing.perturbation import Ints
 from tokumei.methods.synthetic.graphical_model import Clique, GraphicalModel, JunctionTree, Measurement
 from tokumei.methods.synthetic.mst import distance
-from tokumei.methods.synthetic.private import PrivateRows, PrivateSynthesizer
-from tokumei.methods.synthetic.private_noise import chosen_privately, gaussian_rho, selection_rho
+from tokumei.methods.synthetic.private import LAST_STEPS, Measured, PrivateRows, PrivateSynthesizer
+from tokumei.methods.synthetic.private_noise import gaussian_rho, selection_rho
 
 # Shares of a round's budget: for the counts, and for the choice.
 FOR_COUNTS, FOR_CHOICE = 0.9, 0.1
 ROUNDS_PER_COLUMN = 16
-STEPS_PER_ROUND, LAST_STEPS = 50, 500
+STEPS_PER_ROUND = 50
 # A table of three columns with more cells is noise for the most part, and fills the memory.
 MOST_CELLS = 1_000_000
 # The mean of what Gaussian noise adds to the absolute difference of a cell, in deviations.
@@ -59,7 +59,7 @@ class Aim(PrivateSynthesizer):
         """Return m·√(T/(2·0.9·ρ)) for T rounds."""
         return most_rows * math.sqrt(ROUNDS_PER_COLUMN * n_columns / (2 * FOR_COUNTS * rho))
 
-    def fitted(self, rows: PrivateRows, rho: float) -> tuple[GraphicalModel, Sequence[Sequence[int]], float]:
+    def measured(self, rows: PrivateRows, rho: float) -> Measured:
         """Count columns, then what the model misses most, until the budget is spent."""
         m, n_columns = rows.most_rows, len(rows.sizes)
         n_rounds = ROUNDS_PER_COLUMN * n_columns
@@ -87,15 +87,16 @@ class Aim(PrivateSynthesizer):
                     weight * (distance(exact[one], model.marginal(one)) - MEAN_NOISE * sigma * exact[one].size)
                     for one, weight in zip(fitting, weights, strict=True)
                 ]
-                chosen = fitting[chosen_privately(scores, m * max(weights), epsilon, rows.coins)]
+                chosen = fitting[rows.choose(scores, m * max(weights), epsilon)]
                 before = model.marginal(chosen)
                 told.append(rows.measure(chosen, sigma))
-                n_steps = LAST_STEPS if is_last else STEPS_PER_ROUND
-                model = GraphicalModel.fit(rows.sizes, told, n_steps=n_steps, start=model)
+                if is_last:
+                    break
+                model = GraphicalModel.fit(rows.sizes, told, n_steps=STEPS_PER_ROUND, start=model)
                 if float(np.abs(model.marginal(chosen) - before).sum()) <= MEAN_NOISE * sigma * before.size:
                     sigma, epsilon = sigma / 2, epsilon * 2
                 bar.advance()
-        return model, [one.clique for one in told], min(spent, rho)
+        return Measured(rows.sizes, told, min(spent, rho), start=model)
 
     def _candidates(self, sizes: Sequence[int]) -> list[Clique]:
         """Return all columns, pairs and so on up to the number of ways, without those of too many cells."""

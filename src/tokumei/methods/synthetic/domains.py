@@ -6,6 +6,7 @@ import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,10 @@ from tokumei.core.text import Text
 from tokumei.methods.perturbing.perturbation import LARGEST_WHOLE, Floats, Ints, Original
 
 USUAL_BINS = 32
-EXPECTED = "column=value|value, column=low..high or column=low..high/bins, such as sex=f|m, age=17..90, age=17..90/10"
+EXPECTED = (
+    "column=value|value, column=low..high or column=low..high/bins, such as sex=f|m, age=17..90, age=17..90/10; "
+    "column=? counts which labels occur, column=?/bins the range of whole numbers"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,14 +98,22 @@ def _days(values: pl.Series) -> Floats:
 
 
 def domains_of(
-    original: Original, columns: Sequence[str], declared: Sequence[str], levels: Sequence[str], *, is_complete: bool
+    original: Original,
+    columns: Sequence[str],
+    declared: Sequence[str],
+    levels: Sequence[str],
+    *,
+    is_complete: bool,
+    paid: Mapping[str, Domain] = MappingProxyType({}),
 ) -> list[Domain]:
-    """Return the domain of each column: what is declared, else the labels of a level of its hierarchy.
+    """Return the domain of each column: what is declared or was paid for, else the labels of a level of its hierarchy.
 
-    A column with neither is refused: which values occur would be told of the people.
+    A column with none is refused: which values occur would be told of the people.
     """
-    told: dict[str, Domain] = {}
+    told: dict[str, Domain] = dict(paid)
     for text in declared:
+        if text.partition("=")[0].strip() in paid:
+            continue
         made = _declared(text, columns, has_missing=not is_complete)
         told[made.name] = made
     named = _levels(levels, columns, original)
@@ -158,10 +170,15 @@ def _declared(text: str, columns: Sequence[str], *, has_missing: bool) -> Domain
             raise ValueError
     except (ValueError, OverflowError):
         raise InputError.of(EXPECTED, option="domain", value=text) from None
+    edges = even_edges(first, last, n_bins)
+    return Domain(name, edges=edges, decimals=decimals, is_date=is_date, has_missing=has_missing)
+
+
+def even_edges(first: int, last: int, n_bins: int) -> Ints:
+    """Return the edges of bins of nearly equal width, never finer than one unit."""
     n_values = last - first + 1
     n_bins = min(n_bins, n_values)
-    edges = np.array([first + n_values * at // n_bins for at in range(n_bins + 1)], np.int64)
-    return Domain(name, edges=edges, decimals=decimals, is_date=is_date, has_missing=has_missing)
+    return np.array([first + n_values * at // n_bins for at in range(n_bins + 1)], np.int64)
 
 
 def _day(text: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -12,8 +12,8 @@ import numpy as np
 from tokumei.core.progress import step
 from tokumei.methods.perturbing.perturbation import Floats, Ints
 from tokumei.methods.synthetic.graphical_model import Clique, GraphicalModel, Measurement
-from tokumei.methods.synthetic.private import PrivateRows, PrivateSynthesizer
-from tokumei.methods.synthetic.private_noise import chosen_privately, gaussian_rho, selection_rho
+from tokumei.methods.synthetic.private import Measured, PrivateRows, PrivateSynthesizer
+from tokumei.methods.synthetic.private_noise import gaussian_rho, selection_rho
 
 N_STEPS = 400
 # Cells that noise alone may explain are merged.
@@ -56,6 +56,11 @@ class MergedModel(GraphicalModel):
 
     merged: Sequence[Merged] = ()
 
+    @classmethod
+    def of(cls, model: GraphicalModel, merged: Sequence[Merged]) -> MergedModel:
+        """Return a model of merged cells."""
+        return cls(model.tree, model.total, model.potentials, model.beliefs, merged)
+
     def draw(self, n: int, random: np.random.Generator) -> list[Ints]:
         """Draw rows, and the cells that merged ones stand for."""
         return [one.spread(cells, random) for one, cells in zip(self.merged, super().draw(n, random), strict=True)]
@@ -93,8 +98,8 @@ class Mst(PrivateSynthesizer):
         """Return m·√(3d/2ρ): d counts of m²/2σ² each spend a third of ρ."""
         return most_rows * math.sqrt(3 * n_columns / (2 * rho))
 
-    def fitted(self, rows: PrivateRows, rho: float) -> tuple[GraphicalModel, Sequence[Sequence[int]], float]:
-        """Count columns, choose a tree, count its pairs, and fit the model."""
+    def measured(self, rows: PrivateRows, rho: float) -> Measured:
+        """Count columns, choose a tree, and count its pairs."""
         n_columns, third = len(rows.sizes), rho / 3
         sigma = self.first_sigma(n_columns, rho, rows.most_rows)
         first = [rows.measure((one,), sigma) for one in range(n_columns)]
@@ -102,20 +107,16 @@ class Mst(PrivateSynthesizer):
         merged = [Merged.of(one) for one in first]
         told = [one.told(measured) for one, measured in zip(merged, first, strict=True)]
         codes = tuple(np.asarray(one.cell_of[cells]) for one, cells in zip(merged, rows.codes, strict=True))
-        fewer = PrivateRows(codes, tuple(one.n_cells for one in merged), rows.most_rows, rows.coins)
-        model = GraphicalModel.fit(fewer.sizes, told, n_steps=N_STEPS)
-        tree: list[Clique] = []
+        fewer = replace(rows, codes=codes, sizes=tuple(one.n_cells for one in merged))
         if n_columns > 1:
+            model = GraphicalModel.fit(fewer.sizes, told, n_steps=N_STEPS)
             epsilon = math.sqrt(8 * third / (n_columns - 1))
             with step("choosing pairs"):
                 tree = chosen_tree(fewer, model, epsilon)
             sigma = rows.most_rows * math.sqrt((n_columns - 1) / (2 * third))
             told += [fewer.measure(pair, sigma) for pair in tree]
             spent += (n_columns - 1) * (selection_rho(epsilon) + gaussian_rho(sigma, rows.most_rows))
-            with step("fitting"):
-                model = GraphicalModel.fit(fewer.sizes, told, n_steps=N_STEPS)
-        whole = MergedModel(model.tree, model.total, model.potentials, model.beliefs, merged)
-        return whole, [*((one,) for one in range(n_columns)), *tree], spent
+        return Measured(fewer.sizes, told, spent, finish=lambda model: MergedModel.of(model, merged))
 
 
 def chosen_tree(rows: PrivateRows, model: GraphicalModel, epsilon: float) -> list[Clique]:
@@ -126,7 +127,7 @@ def chosen_tree(rows: PrivateRows, model: GraphicalModel, epsilon: float) -> lis
     chosen: list[Clique] = []
     while len(chosen) < len(rows.sizes) - 1:
         open_ones = [at for at, (one, other) in enumerate(pairs) if part_of[one] != part_of[other]]
-        place = chosen_privately([scores[at] for at in open_ones], rows.most_rows, epsilon, rows.coins)
+        place = rows.choose([scores[at] for at in open_ones], rows.most_rows, epsilon)
         one, other = pairs[open_ones[place]]
         chosen.append((one, other))
         part_of = [part_of[one] if part == part_of[other] else part for part in part_of]
