@@ -310,7 +310,7 @@ class TableWork:
             return
         for threat in self.job.threats:
             for attack in threat.attacks:
-                if getattr(DISCLOSURE_ATTACKS.get(attack), "asks_whose", True):
+                if attack != ALL and getattr(DISCLOSURE_ATTACKS.get(attack), "asks_whose", True):
                     expected = "an attack on rows of nobody: singling-out, linkability or inference"
                     raise InputError.of(expected, file=self.job.file, option=f"threat {threat.name}", value=attack)
 
@@ -453,6 +453,7 @@ class TableWork:
             known=threat.knows,
             known_share=threat.share,
             rows=self.row_numbers,
+            made_up=self.row_numbers is None,
             hierarchies=self.table.hierarchies,
             method=self._method(),
             seed=1,
