@@ -134,6 +134,20 @@ def test_every_clause_and_every_reason_is_said_in_japanese(fill: Callable[[Evide
         assert [text for text in sentences if text not in OF_DOSSIERS] == []
 
 
+def test_column_that_nobody_recognizes_leaves_open_what_it_may_be() -> None:
+    # Labels of one row alone may be anything; those of many rows may still be places or dates.
+    alone = case({"x1": ["ab"] * 16 + ["cq", "dq", "eq", "fq"]}, attacks=SAFE_ATTACKS)
+    assert alone.unrecognized(may_repeat=False) == ["x1"]
+    many = case({"x1": ["ab", "cd"] * 10}, attacks=SAFE_ATTACKS)
+    assert (many.unrecognized(may_repeat=False), many.unrecognized(may_repeat=True)) == ([], ["x1"])
+    for broken, letters in ((alone, "ADPQ"), (many, "BC")):
+        for letter in letters:
+            found = clause(safe_harbor(broken), f"(i)({letter})")
+            assert (found.verdict, found.outcome) == (Verdict.MEASURED, None)
+            assert "x1" in found.said.format(**found.values)
+    assert clause(safe_harbor(many), "(i)(A)").outcome == "met"
+
+
 def test_outcome_without_a_bound_is_refused() -> None:
     with pytest.raises(ValueError, match="without a number"):
         Clause("1", "t", "a", Verdict.STATED, "yes", field="harm", outcome="met")
@@ -239,14 +253,46 @@ def test_release_needs_everything_measured_and_everything_stated() -> None:
         {"bounds": [{**BOUND, "value": 4, "holds": False}]},
         {"requirements": [{"requirement": "k-anonymity (k 5)", "value": 4, "holds": False}]},
         {"attacks": [attack("record-linkage", value=0.3, interval=[0.2, 0.4])]},
-        # Nobody stated a bound: 2 of 100 refuse all the same.
+        # Nobody stated a bound: one in eleven refuses in public, and where no environment is stated.
         {"attacks": [attack("record-linkage", value=0.3, interval=[0.2, 0.4])], "context": ReleaseContext()},
+        # One in five refuses under a contract, .1 by blind guessing and .2 more.
+        {
+            "attacks": [attack("record-linkage", value=0.35, interval=[0.31, 0.4])],
+            "context": ReleaseContext(environment="contract"),
+        },
     ],
 )
 def test_failed_bound_or_an_attack_beyond_what_it_may_gain_forbids_the_release(bad: dict[str, Any]) -> None:
     found = decide(case(**bad), has_sensitive=True)
     assert found.outcome == REFUSE
     assert len(found.reasons) == 3
+
+
+@pytest.mark.parametrize("reviewer", ["H. Sato", None])
+def test_figure_that_nobody_limited_is_a_condition_that_somebody_must_accept(reviewer: str | None) -> None:
+    # As of a release with k = 5: five of 100 are found, one by blind guessing, and nobody stated what may be.
+    tried = [attack("record-linkage", value=0.05, interval=[0.04, 0.06], baseline=0.01)]
+    found = decide(case(attacks=tried, context=ReleaseContext(), reviewer=reviewer), has_sensitive=True)
+    assert found.outcome == CONDITIONS
+    first = found.conditions[0]
+    told = first.said.format(**first.values)
+    assert "5 of 100 (blind guessing: 1), or refuse" in told
+    assert ("H. Sato must accept" in told) == (reviewer is not None)
+    # What was stated counts in place of it, either way.
+    for most, outcome in ((0.02, REFUSE), (0.06, CONDITIONS)):
+        case_with = case(attacks=tried, context=ReleaseContext(most_gain=most))
+        assert decide(case_with, has_sensitive=True).outcome == outcome
+
+
+def test_attack_that_finds_no_description_of_one_alone_counts_as_measured() -> None:
+    tried = attack("singling-out", inputs={"predicates": 0})
+    (found,) = (one for one in gdpr(case(attacks=[tried])).clauses if one.title == "Singling out")
+    assert (found.verdict, found.outcome) == (Verdict.MEASURED, None)
+    assert found.figure is not None
+    assert found.figure.value == 0
+    said = "Whether labels single people out was not measured."
+    assert said not in [one.said for one in decide(case(attacks=[tried]), has_sensitive=False).conditions]
+    assert said in [one.said for one in decide(case(), has_sensitive=False).conditions]
 
 
 def test_strongest_attack_is_that_which_finds_most_beyond_guessing() -> None:

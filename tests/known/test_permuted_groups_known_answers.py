@@ -14,7 +14,8 @@ from tokumei.contest.editions.pwscup2017.files import read_history, read_knowled
 from tokumei.core.seeds import generator
 from tokumei.data.history import History
 from tokumei.measures.registry import HISTORY_UTILITIES
-from tokumei.methods.history.permute_groups import PermuteGroups, deal, draw_holders, hand_out
+from tokumei.methods.history.dealing import deal, draw_holders
+from tokumei.methods.history.permute_groups import PermuteGroups, hand_out
 from tokumei.reports.evaluation import CONTEST_UTILITIES
 from tokumei.tasks.predict_history import predict_history
 

@@ -16,8 +16,9 @@ from tokumei.core.seeds import generator
 from tokumei.data.history import History
 from tokumei.data.made_retail import make_retail
 from tokumei.methods.history import like_months
+from tokumei.methods.history.dealing import classes_by, deal, deal_blocks, draw_holders
 from tokumei.methods.history.like_months import Limits, group_like_months, groups_under
-from tokumei.methods.history.permute_groups import PermuteGroups, deal, deal_blocks, draw_holders, hand_out
+from tokumei.methods.history.permute_groups import PermuteGroups, hand_out
 from tokumei.methods.pipeline import pipeline_of
 from tokumei.tasks.anonymize_history import anonymize_history
 
@@ -62,7 +63,7 @@ def block_rows(n_customers: int, n_blocks: int) -> pl.DataFrame:
             "number": [who for who, _ in places],
             "date": [10 * block + who for who, block in places],
             "block": [block for _, block in places],
-            "period": 0,
+            "cell": 0,
             "group": 0,
         }
     )
@@ -111,6 +112,36 @@ def test_of_a_block_that_is_partly_known_one_purchase_more_is_found() -> None:
     assert best_expected(3, 1, n_known=1) == pytest.approx(1 / 2)
 
 
+def best_with_classes(cells: list[int]) -> float:
+    """Share of the purchases that the best attacker gives to their buyers who knows which rows are of large quantities.
+
+    a buys singly on the first day and much on the second, b much on the third and singly on the fourth. Which of two
+    goods each bought singly, and which of two others in quantity, is known to nobody.
+    """
+    rows = pl.DataFrame(
+        {"row": [0, 1, 2, 3], "number": [0, 0, 1, 1], "date": [1, 2, 3, 4], "cell": cells, "group": [0] * 4}
+    )
+    worlds = [np.array([single, much, 5 - much, 1 - single]) for single in (0, 1) for much in (2, 3)]
+    numbers = [np.array(way, np.float64) for way in itertools.permutations(range(4))]
+    chances: Counter[tuple[frozenset[object], int, int]] = Counter()
+    for by_label, by_day in itertools.product(numbers, numbers):
+        dealt = deal_blocks(rows, by_label, by_day)
+        days = rows["date"].gather(dealt["day_of"]).to_list()
+        for items in worlds:
+            seen: frozenset[object] = frozenset(zip(dealt["bundle"], days, items[dealt["row"].to_numpy()], strict=True))
+            chances.update((seen, int(item), who) for item, who in zip(items, rows["number"], strict=True))
+    best: Counter[tuple[frozenset[object], int]] = Counter()
+    for (seen, item, _), n in chances.items():
+        best[seen, item] = max(best[seen, item], n)
+    return sum(best.values()) / (len(numbers) ** 2 * len(worlds) * 4)
+
+
+def test_whoever_knows_who_buys_much_is_told_nothing_by_purchases_dealt_within_classes() -> None:
+    assert best_with_classes([0, 1, 1, 0]) == pytest.approx(1 / 2)
+    # Dealt out together, the day tells the block, and in it the quantity tells the buyer.
+    assert best_with_classes([0, 0, 0, 0]) == 1
+
+
 def test_days_left_with_their_purchases_would_tell_the_buyer_of_each() -> None:
     assert best_expected(2, 2, deals_days=False) == 1
 
@@ -124,6 +155,38 @@ def test_exchanging_purchases_within_a_block_changes_nothing_else_of_the_release
         assert one.rows is not None
         assert other.rows is not None
         assert one.rows.equals(other.rows)
+
+
+def test_exchanging_purchases_of_a_class_changes_nothing_else_of_a_release_dealt_within_classes() -> None:
+    shop = History(SHOP.frame.with_columns(quantity=pl.Series([1, 9, 9, 9, 1, 1])))
+    # Of May: a buys tea singly, and jam and oil by nine; b soap by nine and rice singly. Tea and rice are a block.
+    swapped = History(shop.frame.with_columns(pl.col("item").replace({"tea": "rice", "rice": "tea"})))
+    method = PermuteGroups(bound=0.7, within="quantity")
+    for seed in range(5):
+        one, other = (method.anonymize(of, seed=seed) for of in (shop, swapped))
+        assert one.recipe.found["blocks"] == 2
+        assert one.frame.drop("item").equals(other.frame.drop("item"))
+        assert one.rows is not None
+        bought = pl.DataFrame({"who": one.frame["customer"], "quantity": shop.frame["quantity"].gather(one.rows)})
+        of_each = bought.drop_nulls().group_by("who").agg(pl.col("quantity").sort())["quantity"].to_list()
+        assert sorted(of_each) == [[1], [1, 9], [1, 9]]
+
+
+@pytest.mark.parametrize(
+    ("quantities", "n_classes", "classes"),
+    [
+        ([1, 2, 3, 4], 2, [0, 0, 1, 1]),
+        ([5, 5, 5, 1], 2, [1, 1, 1, 0]),
+        ([1, 2, 2, 9, 9, 40], 3, [0, 0, 0, 1, 1, 2]),
+        ([7, 7], 2, [0, 0]),
+    ],
+)
+def test_classes_have_about_as_many_rows_each_and_equal_values_are_in_one(
+    quantities: list[int], n_classes: int, classes: list[int]
+) -> None:
+    shop = history(*[("a", "2011-05-02", "tea")] * len(quantities))
+    found = classes_by(History(shop.frame.with_columns(quantity=pl.Series(quantities))), "quantity", n_classes)
+    assert found.tolist() == classes
 
 
 def test_dealt_days_hide_whose_purchases_are_and_days_in_place_do_not() -> None:
@@ -157,15 +220,18 @@ def test_dealt_days_hide_whose_purchases_are_and_days_in_place_do_not() -> None:
     assert dealt_out <= groups.promise_of_rows["blocks"] / 150 + 0.05
 
 
-@pytest.mark.parametrize("deals", ["rows", "baskets"])
-def test_published_rows_are_the_same_for_every_permutation_so_that_no_guess_beats_the_bound(deals: str) -> None:
+@pytest.mark.parametrize(("deals", "within"), [("rows", "month"), ("baskets", "month"), ("rows", "quantity")])
+def test_published_rows_are_the_same_for_every_permutation_so_that_no_guess_beats_the_bound(
+    deals: str, within: str
+) -> None:
     rng = np.random.default_rng(3)
     days = [
         f"2011-{month:02}-{day:02}" for month, day in zip(rng.integers(1, 3, 40), rng.integers(1, 9, 40), strict=True)
     ]
     who, what = rng.choice(list("abcde"), 40), rng.choice(["tea", "jam", "oil"], 40)
     tiny = history(*zip(who.tolist(), days, what.tolist(), strict=True))
-    groups = PermuteGroups(bound=0.6, smallest=2, deals=deals).group(tiny)  # type: ignore[arg-type]
+    tiny = History(tiny.frame.with_columns(quantity=pl.Series(rng.choice([1, 9], 40))))
+    groups = PermuteGroups(bound=0.6, smallest=2, deals=deals, within=within).group(tiny)  # type: ignore[arg-type]
     dealt = deal(tiny, groups, deals, generator(1, "deal"))
     seen, truths = [], []
     for holders in itertools.product(*(itertools.permutations(one) for one in groups.members)):
@@ -211,7 +277,7 @@ def test_bundles_have_the_least_rows_of_their_group_and_purchases_alike_of_all(d
     for label, members in enumerate(groups.members):
         for month in range(len(shop.periods)):
             least = int(groups.n_rows[members, month].min())
-            is_here = (dealt["group"] == label) & (dealt["period"] == month)
+            is_here = (dealt["group"] == label) & (dealt["cell"] == month)
             here = dealt.filter(is_here)
             expected = dict.fromkeys(range(len(members)), least) if least else {}
             assert dict(here["bundle"].value_counts().iter_rows()) == expected
@@ -276,7 +342,18 @@ def test_a_bound_that_no_grouping_keeps_is_refused() -> None:
         PermuteGroups(bound=0.5).anonymize(SHOP, seed=1)
 
 
-@pytest.mark.parametrize("option", [{"bound": 1.5}, {"most_open": -0.1}, {"smallest": 1}, {"deals": "days"}])
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"bound": 1.5},
+        {"most_open": -0.1},
+        {"smallest": 1},
+        {"deals": "days"},
+        {"within": "item"},
+        {"within": "price", "classes": 1},
+        {"within": "price", "deals": "baskets"},
+    ],
+)
 def test_wrong_options_are_refused(option: dict[str, object]) -> None:
     with pytest.raises(InputError):
         PermuteGroups(**option).anonymize(SHOP, seed=1)  # type: ignore[arg-type]
@@ -295,6 +372,8 @@ def test_visits_are_permuted_too_and_invoices_and_times_hidden() -> None:
     visits = History(shop.frame.select("customer", "date", "time"))
     release = PermuteGroups(bound=0.4).anonymize(visits, seed=1)
     assert release.recipe.found["bound"] <= 0.4
+    with pytest.raises(InputError, match="--set within=month does without"):
+        PermuteGroups(bound=0.4, within="price").group(visits)
     groups = PermuteGroups(bound=0.4).group(visits)
     grouped = visits.frame["customer"].is_in(groups.customers.filter(pl.Series(groups.labels >= 0)).to_list())
     assert set(release.frame.filter(grouped)["time"].drop_nulls().dt.hour()) <= {0}

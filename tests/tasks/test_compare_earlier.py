@@ -11,7 +11,7 @@ import pytest
 import tokumei as tk
 from tokumei.core.errors import InputError
 from tokumei.tasks.compare_earlier import total_variation
-from tokumei.tasks.run_job import verify_dossier
+from tokumei.tasks.verification import verify_dossier
 
 JOB = """[job]
 name = "people"

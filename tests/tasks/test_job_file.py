@@ -14,7 +14,8 @@ from tokumei.data.files.reading import AS_IT_IS
 from tokumei.tasks import run_steps
 from tokumei.tasks.inspect_table import inspect
 from tokumei.tasks.job_writing import table_template
-from tokumei.tasks.run_job import plan_job, verify_dossier
+from tokumei.tasks.run_job import plan_job
+from tokumei.tasks.verification import verify_dossier
 
 PEOPLE = "name,sex,age,illness\n" + "".join(
     f"p{n},{'fm'[n % 2]},{30 + n % 4},{('flu', 'cold', 'gout')[n % 3]}\n" for n in range(24)

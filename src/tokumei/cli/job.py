@@ -113,7 +113,7 @@ def verify(
     Example: tokumei verify dossier/dossier.json
     """
     from tokumei.data.files.keys import read_public
-    from tokumei.tasks.run_job import verify_dossier
+    from tokumei.tasks.verification import verify_dossier
 
     with showing_progress():
         found = verify_dossier(file, key=None if key is None else read_public(key), clause=clause)

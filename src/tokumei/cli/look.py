@@ -25,6 +25,7 @@ from tokumei.cli.options import (
     SeedOption,
     SourceArgument,
     level_pairs,
+    reads_histories,
     reads_tables,
 )
 from tokumei.cli.output import EXIT_CHECK_FAILED, show, showing_progress
@@ -162,7 +163,7 @@ def predict(
 NOTHING = Requirements()
 
 
-@reads_tables
+@reads_histories
 @asks(Requirements)
 def audit(
     file: SourceArgument,
@@ -286,6 +287,9 @@ def audit(
         if not generalized.holds:
             raise click.exceptions.Exit(EXIT_CHECK_FAILED)
         return
+    for option, typed in (("--columns", reading.columns), ("--date-format", reading.date_format)):
+        if typed:
+            raise InputError.of("a generalized history, whose original it reads", option=option)
     with showing_progress():
         result = audit_source(
             file,

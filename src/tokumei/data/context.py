@@ -31,18 +31,10 @@ HARMS = ("low", "moderate", "high", "severe")
 LONGEST = 2_000
 
 
-def _asks(
-    answer: Answer,
-    label: str,
-    question: str,
-    example: str = "",
-    *,
-    words: tuple[str, ...] = (),
-    is_public: bool = False,
-) -> Any:
-    """Field of one question; `is_public` if its answer stands in the public document."""
-    about = {"answer": answer, "label": label, "question": question, "example": example, "words": words}
-    return field(default=None, metadata={**about, "is_public": is_public})
+def _asks(label: str, question: str, example: str, **about: Any) -> Any:
+    """Field of one question: its answer is text, or one of the `words`; `is_public` if the public document has it."""
+    usual = {"answer": Answer.CHOICE if "words" in about else Answer.TEXT, "words": (), "is_public": False}
+    return field(default=None, metadata={"label": label, "question": question, "example": example, **usual, **about})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,13 +46,10 @@ class ReleaseContext:
     """
 
     recipient: str | None = _asks(
-        Answer.TEXT, "Recipient", "Who receives the release?", "the research board of the hospital", is_public=True
+        "Recipient", "Who receives the release?", "the research board of the hospital", is_public=True
     )
-    purpose: str | None = _asks(
-        Answer.TEXT, "Purpose", "What will they use it for?", "waiting times by district", is_public=True
-    )
+    purpose: str | None = _asks("Purpose", "What will they use it for?", "waiting times by district", is_public=True)
     environment: str | None = _asks(
-        Answer.CHOICE,
         "Environment",
         "Where will it be used: by anybody, under a contract, or in an enclave that you control?",
         "contract",
@@ -68,94 +57,75 @@ class ReleaseContext:
         is_public=True,
     )
     contract: str | None = _asks(
-        Answer.TEXT,
-        "Contract",
-        "Which terms bind the recipients, and forbid them to identify people?",
-        "12 of 2026",
+        "Contract", "Which terms bind the recipients, and forbid them to identify people?", "12 of 2026"
     )
-    retention: str | None = _asks(
-        Answer.TEXT, "Retention", "How long may they keep it?", "until the end of 2027", is_public=True
-    )
-    harm: str | None = _asks(
-        Answer.CHOICE, "Harm", "How badly could a person be harmed who is found?", "moderate", words=HARMS
-    )
+    retention: str | None = _asks("Retention", "How long may they keep it?", "until the end of 2027", is_public=True)
+    harm: str | None = _asks("Harm", "How badly could a person be harmed who is found?", "moderate", words=HARMS)
     harm_reasons: str | None = _asks(
-        Answer.TEXT, "Reasons for the harm", "Which harm, and why is it that bad?", "a diagnosis known to an employer"
+        "Reasons for the harm", "Which harm, and why is it that bad?", "a diagnosis known to an employer"
     )
     motive: str | None = _asks(
-        Answer.TEXT, "Motives", "Why might recipients try to find people?", "none known; they are paid by the hospital"
+        "Motives", "Why might recipients try to find people?", "none known; they are paid by the hospital"
     )
     capacity: str | None = _asks(
-        Answer.TEXT,
         "Capacity",
         "What do recipients have to find people with: other data, skill, time, money?",
         "the register of voters",
     )
     most_gain: float | None = _asks(
-        Answer.SHARE,
         "Most that an attack may gain",
         "How many more people may an attack find than blind guessing does, as a share of all?",
         "0.02",
+        answer=Answer.SHARE,
         is_public=True,
     )
     review_on: str | None = _asks(
-        Answer.DAY, "Next review", "When will the release be judged anew?", "2027-11-19", is_public=True
+        "Next review", "When will the release be judged anew?", "2027-11-19", answer=Answer.DAY, is_public=True
     )
     law_as_of: str | None = _asks(
-        Answer.DAY, "Law as of", "On which day did somebody last read the law's own text?", "2026-11-19", is_public=True
+        "Law as of",
+        "On which day did somebody last read the law's own text?",
+        "2026-11-19",
+        answer=Answer.DAY,
+        is_public=True,
     )
     responsible: str | None = _asks(
-        Answer.TEXT,
         "Responsible for what is kept apart",
         "Who may handle the seed, the recipe and the mapping, and who is responsible for them?",
         "the data protection officer",
     )
     handling_rules: str | None = _asks(
-        Answer.TEXT,
         "Rules of handling",
         "Which written rules say how these are handled, and when is it checked that they are kept?",
         "handling rules 3.2, checked each March",
     )
     access_control: str | None = _asks(
-        Answer.TEXT, "Access", "How are others kept from them?", "an encrypted disk in the office of two people"
+        "Access", "How are others kept from them?", "an encrypted disk in the office of two people"
     )
     notice: str | None = _asks(
-        Answer.TEXT,
-        "Notice",
-        "Where is it published which items the release has?",
-        "www.example.org/data",
-        is_public=True,
+        "Notice", "Where is it published which items the release has?", "www.example.org/data", is_public=True
     )
-    incidents: str | None = _asks(
-        Answer.TEXT, "Incidents", "What happens if somebody is found after all?", "plan of incidents 4"
-    )
+    incidents: str | None = _asks("Incidents", "What happens if somebody is found after all?", "plan of incidents 4")
     review_board: str | None = _asks(
-        Answer.TEXT, "Review board", "Which board judged the release, and when?", "disclosure review board, 2026-11-02"
+        "Review board", "Which board judged the release, and when?", "disclosure review board, 2026-11-02"
     )
     expert: str | None = _asks(
-        Answer.TEXT,
-        "Expert",
-        "Who determined that the risk is very small, with which experience?",
-        "A. Sato, 12 years",
+        "Expert", "Who determined that the risk is very small, with which experience?", "A. Sato, 12 years"
     )
-    intruder: str | None = _asks(
-        Answer.TEXT,
-        "Intruder",
-        "Who tried to find people, with which means?",
-        "two students with the web",
+    actual_knowledge: str | None = _asks(
+        "What you know",
+        "Do you know anything by which the release could identify somebody?",
+        "nothing; the records office was asked on 2026-11-02",
     )
+    intruder: str | None = _asks("Intruder", "Who tried to find people, with which means?", "two students with the web")
     intruder_cost: str | None = _asks(
-        Answer.TEXT, "Cost of the trial", "How much time and money did they spend?", "16 hours, no money"
+        "Cost of the trial", "How much time and money did they spend?", "16 hours, no money"
     )
     intruder_result: str | None = _asks(
-        Answer.TEXT,
-        "Result of the trial",
-        "Whom did they claim to have found, and how many claims were right?",
-        "0 of 3",
+        "Result of the trial", "Whom did they claim to have found, and how many claims were right?", "0 of 3"
     )
-    intruder_on: str | None = _asks(Answer.DAY, "Day of the trial", "When did they try?", "2026-11-10")
+    intruder_on: str | None = _asks("Day of the trial", "When did they try?", "2026-11-10", answer=Answer.DAY)
     dp_trust: str | None = _asks(
-        Answer.TEXT,
         "Trust in the curator",
         "For differential privacy: who sees the original data, and who is trusted with it?",
         "the hospital alone",

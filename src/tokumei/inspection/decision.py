@@ -1,11 +1,14 @@
 """Whether to release: the rule, the reasons that weigh most, and the conditions.
 
-The rule. *Do not release* if a requirement or a bound does not hold, or if an attack finds more than blind guessing by
-more than was allowed, with the whole of its 95 % interval. *Release* if nothing of that is so and nothing is open:
-what may be gained is stated, attacks that link, that learn a value and that single out were measured and lie below it
-with the whole of their intervals, nobody is found with certainty, and the people who answer for the release stated
-what only they know. In all other cases *release under conditions*: those that are listed. What was not measured never
-counts as safe. Where nobody stated what may be gained, 2 of 100 is used to refuse, and never to release.
+*Do not release* if a requirement or a bound does not hold, or if an attack gains more over blind guessing than it may,
+with the whole of its 95 % interval. *Release* if nothing of that is so and nothing is open: what may be gained is
+stated, attacks that link, that learn a value and that single out were measured and lie below it with the whole of their
+intervals, nobody is found with certainty, and the people who answer for the release stated what only they know. In all
+other cases *release under conditions*: those that are listed. What was not measured never counts as safe.
+
+How much an attack may gain is for people to say. Where nobody did, the strongest attack is a condition: its figure
+stands there, and who must accept it. Only what passes the largest risk for which there are precedents refuses: one in
+eleven where anybody may receive the release, one in five under a contract or in an enclave (`PRECEDENTS`).
 """
 
 from __future__ import annotations
@@ -14,12 +17,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tokumei.attacks.registry import MARGIN, attack_title
+from tokumei.attacks.registry import SINGLED_OUT, attack_title
 from tokumei.core.text import Json, JsonView
 from tokumei.data.context import day_of
 from tokumei.inspection.evidence import (
+    OF_DESCRIPTIONS,
     Evidence,
     Figure,
+    describes_nobody,
     figure_of,
     is_inferring,
     is_linking,
@@ -34,12 +39,29 @@ MOST_REASONS = 3
 # Without these nobody can say for whom the release is safe.
 NEEDED = ("recipient", "purpose", "environment", "retention", "harm", "review_on")
 BAD_HARMS = ("high", "severe")
-# What an attack does to people, in a sentence; "it may gain" is said where that is too much.
+# The smallest group that custodians of health data release, by where it is used: eleven in public, five elsewhere (El
+# Emam 2013, chapter "Cell size precedents"). Nobody who states no environment is taken at less than anybody.
+PRECEDENTS = {"public": 11, "contract": 5, "enclave": 5}
+# What an attack does to people, in a sentence.
 _FINDS = {
     "linking": "{who} finds the record of {found} of 100 people ({attack}); blind guessing finds {blind}.",
     "inferring": "{who} learns {column} of {found} of 100 people ({attack}); blind guessing is right for {blind}.",
-    "other": "{who} is right for {found} of 100 ({attack}); blind guessing is for {blind}.",
+    "other": "{who} is right for {found} of 100 {things} ({attack}); blind guessing is for {blind}.",
 }
+# What a score is a share of, where that is not people.
+THINGS = {"found": "customers' months", "row": "customers", "pseudonym": "pseudonyms", SINGLED_OUT: "ends of ranges"}
+# What an attack gains, where that is too much: by what was stated, or by any precedent.
+TOO_MUCH = "{attack} by {who} gains {gain} of 100 over blind guessing; at most {most} may be gained."
+PASSED = "{attack} by {who} gains {gain} of 100 over blind guessing; without a stated limit one in {least} is the most."
+# Where somebody has to accept what the strongest attack finds.
+ACCEPT = (
+    "Nobody stated what an attack may gain: {reviewer} must accept {found} of 100 (blind guessing: {blind}), or refuse."
+)
+NOBODY = (
+    "Nobody stated what an attack may gain, or who decides: somebody must accept {found} of 100 (blind guessing: "
+    "{blind}), or refuse."
+)
+NOT_LIMITED = "Nobody stated what an attack may gain."
 
 
 @dataclass(frozen=True)
@@ -77,7 +99,8 @@ class Decision:
 def decide(case: Evidence, *, has_sensitive: bool) -> Decision:
     """Decide by the rule above."""
     against = sorted(_against(case), key=lambda one: -one.weight)
-    conditions = sorted(_open(case, has_sensitive=has_sensitive), key=lambda one: -one.weight)
+    to_accept = [] if against else _to_accept(case)
+    conditions = sorted([*to_accept, *_open(case, has_sensitive=has_sensitive)], key=lambda one: -one.weight)
     outcome = REFUSE if against else CONDITIONS if conditions else RELEASE
     reasons = [*against, *conditions, *_in_favor(case)][:MOST_REASONS]
     return Decision(outcome, reasons, conditions, _strongest(case))
@@ -102,16 +125,14 @@ def _against(case: Evidence) -> Iterator[Said]:
             )
             end = one["least"] if is_least else one["most"]
             yield Said(said, {"of": one["of"], "value": _number(one["value"]), "end": _number(end)}, 3)
-    limit = MARGIN if case.context.most_gain is None else case.context.most_gain
-    said = (
-        "{attack}, by {who}, finds {found} of 100, and blind guessing {blind}: more than the {most} that it may gain."
-    )
+    limit, is_stated = _limit(case), case.context.most_gain is not None
     found: dict[str, Said] = {}
     for attack, name, figure in _figures(case):
         if figure.low is not None and figure.blind is not None and figure.low > figure.blind + limit:
             gain = figure.value - figure.blind
-            said = f"{_FINDS[_kind(attack)]} It may gain {{most}}."
-            too_much = Said(said, {**_shown(attack, name, figure), "most": out_of_100(limit)}, 1 + gain)
+            end = {"most": out_of_100(limit)} if is_stated else {"least": round(1 / limit)}
+            values = {**_shown(attack, name, figure), "gain": out_of_100(gain), **end}
+            too_much = Said(TOO_MUCH if is_stated else PASSED, values, 1 + gain)
             key = f"{attack['threat']}: {attack_title(attack['attack'], attack.get('sensitive'))}"
             # Of several scores of one attack that which finds most.
             found[key] = max(too_much, found.get(key, too_much), key=lambda each: each.weight)
@@ -120,14 +141,14 @@ def _against(case: Evidence) -> Iterator[Said]:
 
 def _open(case: Evidence, *, has_sensitive: bool) -> Iterator[Said]:
     """Yield what has to be settled before a release, what was measured first."""
-    limit = MARGIN if case.context.most_gain is None else case.context.most_gain
+    limit = _limit(case)
     for attack, name, figure in _figures(case):
         values = _shown(attack, name, figure)
         if figure.low is None or figure.high is None or figure.blind is None:
             yield Said("{attack}, by {who}, states no interval or no chance: judge it yourself.", values, 5)
         elif figure.low <= figure.blind + limit < figure.high:
-            said = "{attack}, by {who}, may find {low} to {high} of 100, and blind guessing {blind}: too few to tell."
-            yield Said(said, values, 6)
+            said = "{who} may be right for {low} to {high} of 100 {things} ({attack}), blind guessing is for {blind}: "
+            yield Said(f"{said}too few to tell.", values, 6)
         if name == "certain" and figure.value > 0 and (figure.low or 0.0) <= limit:
             yield Said("{found} of 100 people are found with certainty ({attack}, by {who}).", values, 7)
     if case.kept_anyway:
@@ -138,15 +159,12 @@ def _open(case: Evidence, *, has_sensitive: bool) -> Iterator[Said]:
         (is_singling_out, "Whether labels single people out was not measured."),
         *([(is_inferring, "No attack that learns a value of a person was measured.")] if has_sensitive else []),
     ):
-        if not any(one(attack) and scores_that_decide(attack) for attack in case.attacks):
+        if not any(one(each) and (scores_that_decide(each) or describes_nobody(each)) for each in case.attacks):
             yield Said(said, {}, 4)
     if case.earlier is not None and not any(one["attack"] == "intersection" for one in case.attacks):
         yield Said("What this release and the one before give away together was not measured.", {}, 4)
     if not case.bounds and not case.requirements:
         yield Said("Nobody stated a requirement or a bound that the release must hold.", {}, 3.5)
-    if case.context.most_gain is None:
-        said = "Nobody stated how much an attack may gain. {most} of 100 is used to refuse, and never to release."
-        yield Said(said, {"most": out_of_100(MARGIN)}, 3)
     missing = [name for name in NEEDED if getattr(case.context, name) is None]
     missing += [] if case.reviewer else ["reviewer"]
     if missing:
@@ -156,6 +174,24 @@ def _open(case: Evidence, *, has_sensitive: bool) -> Iterator[Said]:
     review = day_of(case.context.review_on)
     if review is not None and review < case.today:
         yield Said("The day of the review, {day}, is past.", {"day": case.context.review_on}, 8)
+
+
+def _to_accept(case: Evidence) -> Iterator[Said]:
+    """Yield the figure that somebody must accept where nobody stated how much an attack may gain."""
+    if case.context.most_gain is not None:
+        return
+    strongest = _strongest(case)
+    if strongest is None or not strongest["is_beyond_chance"]:
+        yield Said(NOT_LIMITED, {}, 3)
+        return
+    shown = {name: strongest["values"][name] for name in ("found", "blind")}
+    yield Said(ACCEPT, {"reviewer": case.reviewer, **shown}, 9) if case.reviewer else Said(NOBODY, shown, 9)
+
+
+def _limit(case: Evidence) -> float:
+    """Return how much an attack may gain as a share: what was stated, else the largest for which there is precedent."""
+    stated = case.context.most_gain
+    return 1 / PRECEDENTS[case.context.environment or "public"] if stated is None else stated
 
 
 def _in_favor(case: Evidence) -> Iterator[Said]:
@@ -189,6 +225,8 @@ def _strongest(case: Evidence) -> Json | None:
         "values": _shown(attack, name, figure),
         "unit": figure.unit,
         "gain": figure.value - (figure.blind or 0.0),
+        # Whether the whole interval lies above what blind guessing finds.
+        "is_beyond_chance": (figure.value if figure.low is None else figure.low) > (figure.blind or 0.0),
     }
 
 
@@ -206,6 +244,7 @@ def _shown(attack: JsonView, name: str, figure: Figure) -> Json:
         "who": attack["threat"],
         "knows": attack["known"],
         "score": name,
+        "things": "descriptions" if attack["attack"] == OF_DESCRIPTIONS else THINGS.get(name, "people"),
         "found": out_of_100(figure.value),
         "blind": out_of_100(figure.blind),
         "low": out_of_100(figure.low),

@@ -32,7 +32,7 @@ from tokumei.inspection.kinds import header_words
 from tokumei.inspection.roles import Suggestion, suggest_role
 
 # Of the texts below; a change of what a clause asks or of how it is judged changes it.
-VERSION = "2026-11-19"
+VERSION = "2026-11-19.2"
 
 
 class Verdict(StrEnum):
@@ -134,6 +134,8 @@ UNITS = {
 PEOPLE = "share of people"
 # An attack whose success is a share of descriptions, not of people.
 OF_DESCRIPTIONS = "singling-out"
+# Kinds of columns of which nothing is known but what their values look like.
+UNKNOWN = ("number", "category", "phrases")
 # Columns that these words name hold the body of a person, which no text tells.
 _BODY = {
     "biometric": r"\b(fingerprints?|voice ?prints?|iris|retina|biometrics?|gait|dna|genome)\b|指紋"
@@ -205,11 +207,30 @@ class Evidence:
             *(name for name, kind in self.released.schema.items() if kind == pl.Binary and name not in named),
         ]
 
+    def unrecognized(self, *, may_repeat: bool) -> list[str]:
+        """Return the columns that are recognized as nothing; without `may_repeat` those with a value of one row alone.
+
+        Such a column may be anything: that it was not recognized as something is no evidence that it is not.
+        """
+        names = [name for name, one in self.columns.items() if one.kind in UNKNOWN and name not in self.pseudonyms]
+        return [name for name in names if self.facts[name].n_present and (may_repeat or self.facts[name].n_unique)]
+
     def without(self, number: str, title: str, asks: str, found: Sequence[str]) -> Clause:
         """Clause that allows no released column of some kind, by the columns that were recognized as such."""
-        said = "{columns}" if found else "none of the {n} released columns is recognized as such"
-        values = {"columns": ", ".join(found)} if found else {"n": self.released.width}
-        return counted(number, title, asks, len(found), "released columns", said, values)
+        if found:
+            return counted(number, title, asks, len(found), "released columns", "{columns}", {"columns": listed(found)})
+        said, values = "none of the {n} released columns is recognized as such", {"n": self.released.width}
+        return self.none_of(number, title, asks, "released columns", said, values, may_repeat=False)
+
+    def none_of(
+        self, number: str, title: str, asks: str, unit: str, said: str, values: JsonView, *, may_repeat: bool
+    ) -> Clause:
+        """Clause of which nothing was found: met, unless a column may be what nobody recognized."""
+        unknown = self.unrecognized(may_repeat=may_repeat)
+        if not unknown:
+            return counted(number, title, asks, 0, unit, said, values)
+        more = {**values, "unknown": listed(unknown)}
+        return counted(number, title, asks, 0, unit, f"{said}; look yourself at {{unknown}}", more, most=None)
 
     def stated(self, number: str, title: str, asks: str, name: str) -> Clause:
         """Clause that a person answers in a field."""
@@ -275,16 +296,20 @@ def _weight(clause: Clause) -> tuple[int, float]:
     return [None, MET, UNDECIDED, NOT_MET].index(clause.outcome), figure.value - (figure.blind or 0.0)
 
 
+# A share below is written as such.
+LEAST_SHOWN = 1e-5
 _SHOWN, _FIGURES = ("found", "blind", "low", "high"), ("value", "blind", "low", "high")
 
 
 def out_of_100(share: float | None) -> str:
     """Write a share as people out of a hundred.
 
-    >>> out_of_100(0.256), out_of_100(0.004), out_of_100(0.0), out_of_100(None)
-    ('25.6', '0.4', '0', '–')
+    >>> out_of_100(0.256), out_of_100(0.004), out_of_100(0.0), out_of_100(1e-8), out_of_100(None)
+    ('25.6', '0.4', '0', '<0.001', '–')
     """
-    return "–" if share is None else f"{100 * share:.3g}"
+    if share is None:
+        return "–"
+    return "<0.001" if 0 < share < LEAST_SHOWN else f"{100 * share:.3g}"
 
 
 def figure_of(attack: JsonView, name: str, score: JsonView, most_gain: float | None) -> Figure:
@@ -321,6 +346,16 @@ def is_inferring(attack: JsonView) -> bool:
 def is_singling_out(attack: JsonView) -> bool:
     """Whether an attack looks for people whom labels single out."""
     return "singled-out" in attack["scores"] or attack["attack"] == OF_DESCRIPTIONS
+
+
+def listed(columns: Sequence[str]) -> str:
+    """List columns in a sentence."""
+    return ", ".join(columns)
+
+
+def describes_nobody(attack: JsonView) -> bool:
+    """Whether an attack looked for descriptions of one alone, and the release let it expect none to be right."""
+    return attack["attack"] == OF_DESCRIPTIONS and not scores_that_decide(attack)
 
 
 def counted(

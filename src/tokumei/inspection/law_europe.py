@@ -1,7 +1,8 @@
 """The European Union and the United Kingdom: WP216, the test of a recipient's means, and the motivated intruder.
 
 WP216 is of 2014 and binds nobody; it is the list that most evidence still follows. The judgment C-413/23 P (4 September
-2025) asks whether a recipient has means reasonably likely to be used to identify people; of it summaries were read.
+2025) is on Regulation (EU) 2018/1725, which defines personal data as the GDPR does. Whether people can be identified is
+asked of whoever receives the data; whether they had to be told of the recipient, of whoever gives it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from tokumei.inspection.evidence import (
     Evidence,
     Framework,
     counted,
+    describes_nobody,
     is_inferring,
     is_linking,
     is_singling_out,
@@ -19,7 +21,7 @@ from tokumei.inspection.evidence import (
     scores_that_decide,
 )
 
-WP216 = "WP216, 2.2.2"
+WP216 = "WP216"
 TIGHT = "ranges of numbers are tight: both ends of each are values of people in the group"
 CASE = "C-413/23 P"
 
@@ -35,12 +37,14 @@ def gdpr(case: Evidence) -> Framework:
         case.stated(CASE, test, "other data and skill that the recipient may lawfully use", "capacity"),
         case.stated(CASE, test, "terms that keep the recipient from identifying people", "contract"),
         case.stated(CASE, test, "where the recipient works with the release", "environment"),
+        case.stated(CASE, "Information", "that people were told who receives it, judged by who gives it", "notice"),
         case.stated("GDPR, article 5(1)(b)", "Purpose limitation", "what the release is used for", "purpose"),
         case.stated("GDPR, article 5(1)(e)", "Storage limitation", "how long it is kept", "retention"),
     ]
     source = (
-        "Opinion 05/2014 (WP216) of 10 April 2014, older than the regulation; judgment C-413/23 P of 4 September 2025, "
-        "by summaries. Not checked against the law's own text."
+        "Opinion 05/2014 (WP216) of 10 April 2014, older than the regulation: its three criteria as others quote them. "
+        "Judgment C-413/23 P of 4 September 2025, on Regulation (EU) 2018/1725, by its press release and summaries. "
+        "Not checked against the law's own text."
     )
     return Framework("gdpr", "European Union: GDPR, WP216 and C-413/23 P", source, clauses)
 
@@ -58,6 +62,9 @@ def _singling_out(case: Evidence) -> list[Clause]:
     tried = [one for one in case.attacks if is_singling_out(one)]
     if any(scores_that_decide(one) for one in tried):
         found += case.attacked(WP216, title, asks, is_singling_out)
+    elif any(describes_nobody(one) for one in tried):
+        said = "the attack found no description that the release lets expect to fit one alone"
+        found.append(counted(WP216, title, asks, 0, "descriptions", said, {}, most=None))
     else:
         is_estimated = any("singled-out-estimate" in one["scores"] for one in case.attacks)
         found.append(not_measured(WP216, title, asks, NO_RANGES if tried else NO_PEOPLE if is_estimated else NOT_RUN))
@@ -80,6 +87,7 @@ def ico(case: Evidence) -> Framework:
         case.stated("review", "Review", "when identifiability is judged anew", "review_on"),
     ]
     source = (
-        "Guidance of the Information Commissioner's Office on anonymisation (March 2025), of which a part was read."
+        "Guidance of the Information Commissioner's Office on anonymisation (28 March 2025), of which the list of "
+        "contents and the summary of the chapter on effective anonymisation were read."
     )
     return Framework("ico", "United Kingdom: the ICO's motivated intruder", source, clauses)

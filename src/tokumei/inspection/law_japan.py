@@ -1,6 +1,6 @@
 """Japan: the enforcement rules (施行規則) of the Act on the Protection of Personal Information.
 
-The texts of rules 35 and 62 were read as they were in force in April 2022.
+The texts of rules 31, 35 and 62 were read as in force in April 2022, that of rule 34 under its former number 19.
 """
 
 from __future__ import annotations
@@ -26,7 +26,11 @@ NOTICE_GIVEN = (
     "暗号化したファイルの送付）。"
     "提供先には、当該情報が匿名加工情報である旨を明示します。"
 )
-READ = "Rules 35 and 62 as in force in April 2022 were read; the others were not checked against the law's own text."
+READ = (
+    "Rules 31, 35 and 62 were read as in force in April 2022, rule 34 by its former number 19, and article 43, "
+    "paragraphs 1 to 3, as quoted in 2025. Rules 32 and 65 and article 43, paragraph 4, were not checked against the "
+    "law's own text."
+)
 
 
 def appi_anonymous(case: Evidence) -> Framework:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from tokumei.inspection.evidence import Clause, Evidence, Figure, Framework, Verdict, counted, not_measured
+from tokumei.inspection.evidence import Clause, Evidence, Figure, Framework, Verdict, counted, listed, not_measured
 from tokumei.inspection.patterns import plain
 
 ARTICLE = "164.514(b)(2)(i)"
@@ -26,32 +26,33 @@ _BY_KIND = (
     ("(I)", "health plan beneficiary numbers", ("insurance",)),
     ("(J)", "account numbers", ("account", "card")),
     ("(K)", "certificate and license numbers", ("licence", "passport")),
-    ("(L)", "vehicle identifiers and license plates", ("plate",)),
+    ("(L)", "vehicle identifiers and serial numbers, with license plates", ("plate",)),
     ("(M)", "device identifiers and serial numbers", ("mac-address", "code")),
     ("(N)", "web addresses", ("url", "mixed")),
     ("(O)", "IP addresses", ("ip-address",)),
-    ("(R)", "any other unique number, characteristic or code", ("code", "unique-text")),
+    ("(R)", "any other unique identifying number, characteristic or code", ("code", "unique-text")),
 )
 NONE_LEFT = "none may be released"
-SOURCE = "45 CFR 164.514(b) in our words. Not checked against the law's own text."
+SOURCE = (
+    "45 CFR 164.514(b) in our words, read as amended in August 2002; it also covers relatives, employers and household."
+)
 
 
 def safe_harbor(case: Evidence) -> Framework:
     """Count the columns that hold each of the eighteen identifiers, and ask for what only you can know."""
-    listed = {
+    filled = {
         letter: case.without(ARTICLE + letter, what, NONE_LEFT, case.of_kinds(*kinds))
         for letter, what, kinds in _BY_KIND
     }
-    listed |= {"(B)": _places(case), "(C)": _dates(case)}
+    filled |= {"(B)": _places(case), "(C)": _dates(case)}
     for letter, what, kind in (
-        ("(P)", "biometric identifiers", "biometric"),
-        ("(Q)", "full-face photographs", "photo"),
+        ("(P)", "biometric identifiers, with finger and voice prints", "biometric"),
+        ("(Q)", "full-face photographs and comparable images", "photo"),
     ):
-        listed[letter] = case.without(ARTICLE + letter, what, NONE_LEFT, case.of_body(kind))
-    knowledge = case.stated(
-        "164.514(b)(2)(ii)", "Actual knowledge", "what you know that could identify people", "capacity"
-    )
-    clauses = [*(listed[letter] for letter in sorted(listed)), knowledge]
+        filled[letter] = case.without(ARTICLE + letter, what, NONE_LEFT, case.of_body(kind))
+    asks = "that you know nothing by which the release could identify somebody"
+    knowledge = case.stated("164.514(b)(2)(ii)", "Actual knowledge", asks, "actual_knowledge")
+    clauses = [*(filled[letter] for letter in sorted(filled)), knowledge]
     return Framework("hipaa-safe-harbor", "United States: HIPAA Safe Harbor", SOURCE, clauses)
 
 
@@ -66,14 +67,16 @@ def _places(case: Evidence) -> Clause:
     for name in case.of_kinds("postal-code"):
         digits = [re.sub(r"[^0-9]", "", value) for value in _values(case, name)]
         rows[name] = sum(len(one) > 3 or one in SMALL_ZIP3 for one in digits)
-    return _rows_with(f"{ARTICLE}(B)", title, asks, rows)
+    return _rows_with(case, f"{ARTICLE}(B)", title, asks, rows)
 
 
-def _rows_with(number: str, title: str, asks: str, rows: dict[str, int]) -> Clause:
+def _rows_with(case: Evidence, number: str, title: str, asks: str, rows: dict[str, int]) -> Clause:
     told = {name: n for name, n in rows.items() if n}
-    said = "rows with such a value: {columns}" if told else "no row has such a value"
-    listed = ", ".join(f"{name} ({n:,})" for name, n in told.items())
-    return counted(number, title, asks, sum(told.values()), "values", said, {"columns": listed} if told else {})
+    if not told:
+        return case.none_of(number, title, asks, "values", "no row has such a value", {}, may_repeat=True)
+    columns = listed([f"{name} ({n:,})" for name, n in told.items()])
+    said = "rows with such a value: {columns}"
+    return counted(number, title, asks, sum(told.values()), "values", said, {"columns": columns})
 
 
 def _dates(case: Evidence) -> Clause:
@@ -88,7 +91,7 @@ def _dates(case: Evidence) -> Clause:
         rows[name] = sum(not re.fullmatch(fine, one) or _tells_birth_by(one, last) for one in values)
     for name in case.of_kinds("age"):
         rows[name] = sum(_tells_age_over(value) for value in _values(case, name))
-    return _rows_with(f"{ARTICLE}(C)", title, asks, rows)
+    return _rows_with(case, f"{ARTICLE}(C)", title, asks, rows)
 
 
 def _tells_birth_by(value: str, year: int) -> bool:
@@ -133,7 +136,9 @@ def nist_188(case: Evidence) -> Framework:
         case.strongest("testing", "Re-identification study", "the strongest attack that was run"),
         case.stated("review", "Review over time", "the day on which it is judged anew", "review_on"),
     ]
-    source = "NIST SP 800-188 (2023) in our words. Not checked against its own text."
+    source = (
+        "NIST SP 800-188 (September 2023) in our words, of which the abstract was read. Not checked against its text."
+    )
     return Framework("nist-800-188", "NIST SP 800-188, de-identifying government datasets", source, clauses)
 
 
@@ -142,7 +147,7 @@ def nist_226(case: Evidence) -> Framework:
     return Framework(
         "nist-800-226",
         "NIST SP 800-226, evaluating differential privacy",
-        "NIST SP 800-226 (March 2025), of which summaries were read. Not checked against its own text.",
+        "NIST SP 800-226 (March 2025), of which the abstract was read. Not checked against its own text.",
         list(_of_privacy(case)),
     )
 

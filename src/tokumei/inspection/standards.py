@@ -1,6 +1,6 @@
 """The standards ISO/IEC 27559 and 20889.
 
-Of ISO/IEC 27559 the list of contents was read, which names every clause; what a clause asks is said in our words.
+Of ISO/IEC 27559 the table of contents was read, which names every clause; what a clause asks is said in our words.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 from tokumei.attacks.registry import MET, NOT_MET
 from tokumei.inspection.evidence import Clause, Evidence, Figure, Framework, Verdict, counted, not_measured
 
+TRANSPARENCY = "Transparency of actions and stakeholder engagement"
+RULES = "Establishing principles, policies and procedures"
 PER_UNIT = {"rows": "chance for a row", "people": "chance for a person", "households": "chance for a household"}
 # The families of ISO/IEC 20889 and the methods here that belong to each.
 TECHNIQUES = {
@@ -30,7 +32,7 @@ def iso_27559(case: Evidence) -> Framework:
         case.stated("6.2.2", "Security and privacy practices", "terms that bind the recipients", "contract"),
         case.stated("6.2.3", "Motives and capacity to re-identify", "why recipients might try", "motive"),
         case.stated("6.2.3", "Motives and capacity to re-identify", "what they have to try with", "capacity"),
-        case.stated("6.3.2", "Transparency of actions", "who is told of the release", "notice"),
+        case.stated("6.3.2", TRANSPARENCY, "who is told of the release", "notice"),
         case.stated("6.3.3", "Privacy-related harms", "how bad the harm could be", "harm"),
         case.stated("6.3.3", "Privacy-related harms", "which harm, and why", "harm_reasons"),
         case.risk("7.3.2", "Maximum or average risk", "the highest risk of a class", "prosecutor-risk", per),
@@ -41,14 +43,15 @@ def iso_27559(case: Evidence) -> Framework:
         case.stated("8.3.4", "Re-evaluation", "the day on which it is judged anew", "review_on"),
         case.stated("9.2.2", "Assigning roles and responsibilities", "who decides on the release", "reviewer"),
         case.stated("9.2.2", "Assigning roles and responsibilities", "who keeps what leads back", "responsible"),
-        case.stated(
-            "9.2.3", "Principles, policies and procedures", "rules, and when they are checked", "handling_rules"
-        ),
-        case.stated("9", "De-identification governance", "what happens if somebody is found", "incidents"),
+        case.stated("9.2.3", RULES, "rules, and when they are checked", "handling_rules"),
+        case.stated("9.4", "Mitigation in case of incident", "what happens if somebody is found", "incidents"),
     ]
     title = "ISO/IEC 27559:2022, framework for de-identification"
     return Framework(
-        "iso-27559", title, "Titles by the list of contents; the text of the clauses was not read.", clauses
+        "iso-27559",
+        title,
+        "Numbers and titles by the table of contents; the text of the clauses was not read.",
+        clauses,
     )
 
 

@@ -16,17 +16,11 @@ from tokumei.core.seeds import generator
 from tokumei.core.text import counted
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
+from tokumei.methods.history.dealing import OPEN, Groups, deal, draw_holders, put_in_place, rows_by_cell
 from tokumei.methods.history.delete import Delete
+from tokumei.methods.history.habits import known_by_habits
 from tokumei.methods.history.like_months import Limits, group_like_months
-from tokumei.methods.history.permute_groups import (
-    OPEN,
-    Groups,
-    check_equal_counts,
-    deal,
-    draw_holders,
-    put_in_place,
-    rows_by_month,
-)
+from tokumei.methods.history.permute_groups import check_equal_counts
 from tokumei.methods.history.perturb import Perturb
 from tokumei.methods.history.steps import all_rows, release_under_pseudonyms
 
@@ -98,6 +92,7 @@ class Change:
             facts |= groups.promise_of_rows
             facts["open_at_risk"] = int(np.isin(groups.customers.filter(groups.labels == OPEN), list(at_risk)).sum())
             dealt = deal(history, groups, "rows", generator(seed, "harden", "deal"))
+            facts["known_by_habits"] = known_by_habits(history, groups, dealt["row"].to_numpy())
             holders = draw_holders(groups, generator(seed, "harden", "hand out"))
             moved = put_in_place(history, groups, dealt, holders, hides_baskets=True)
             history, rows = moved.history, moved.rows
@@ -121,9 +116,11 @@ def group_those_at_risk(history: History, at_risk: Collection[str], most_found: 
     """Merge customers at risk with like months into groups, until open ones and groups are at most so many.
 
     In a group whose purchases are permuted anybody is expected to find one customer, whatever they know (see
-    `permute-groups`), so that only those who are found now need one: all others stay open.
+    `permute-groups`), so that only those who are found now need one: all others stay open. Who is at risk was found by
+    purchases, so that the bound on purchases is for whoever holds all orders of a block for equally likely although the
+    groups are known.
     """
-    customers, n_rows = rows_by_month(history)
+    customers, n_rows = rows_by_cell(history)
     labels = np.full(len(customers), OPEN, np.int64)
     chosen = np.flatnonzero(customers.is_in(list(at_risk)).to_numpy())
     if len(chosen) > most_found:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import polars as pl
-
 from tokumei.core.text import JsonView, from_json
 from tokumei.reports.evidence_pages import (
     add_attacks,
     add_bounds,
     add_decision,
-    add_frameworks,
     add_hashes,
+    add_not_tried,
     add_pictures,
     add_preparations,
     add_use,
@@ -21,7 +19,7 @@ from tokumei.reports.evidence_pages import (
     attack_words,
     new_document,
 )
-from tokumei.reports.figures import bar_figure, grouped_bar_figure
+from tokumei.reports.framework_pages import add_frameworks
 from tokumei.reports.page import Document
 
 RISKS = (
@@ -50,8 +48,8 @@ MISSING = "(missing)"
 OF_DESCRIPTIONS = "singling-out"
 # Who made a release of which nobody says how it was made.
 PUBLISHER = "the publisher"
-# More bars than this are read more easily in a table.
-MOST_BARS = 8
+# What stands for any value.
+ALL = "*"
 
 
 def table_document(dossier: JsonView, *, language: str = "en") -> Document:
@@ -61,9 +59,10 @@ def table_document(dossier: JsonView, *, language: str = "en") -> Document:
     known = [name for name, role in found["roles"].items() if role == "quasi-identifier"]
     add_decision(document, dossier)
     add_pictures(document, dossier)
-    document.heading("What was measured")
+    document.folded("What was measured")
     _released(document, found, found["before"]["rows"])
-    _counted(document, found, found["after"]["k"], ", ".join(known))
+    if found.get("drawn") is None:
+        _counted(document, found, found["after"]["k"], ", ".join(known))
     _given_away(document, found)
     if found["loss"] is not None:
         document.paragraph(
@@ -76,6 +75,7 @@ def table_document(dossier: JsonView, *, language: str = "en") -> Document:
     _classes(document, found)
     _risks(document, found)
     add_attacks(document, found["attacks"])
+    add_not_tried(document, found)
     _use(document, found)
     _left_out(document, found)
     add_frameworks(document, dossier)
@@ -123,18 +123,18 @@ def _released(document: Document, found: JsonView, n_rows: int) -> None:
             method=document.say(PUBLISHER),
         )
     elif drawn is None:
-        # Of people with several rows so many may lose one. A share such as 0.1 is not exact in binary.
-        most = int((found.get("may_suppress") or 0) * (found["before"].get("people") or n_rows) + 1e-9)
+        # A share such as 0.1 is not exact in binary.
+        people = found["before"].get("people")
+        most = int((found.get("may_suppress") or 0) * (people or n_rows) + 1e-9)
         document.paragraph(
-            "{released} of {rows} rows are released, anonymized by {method}; {left} are left out (at most {most} could "
-            "be), and so are all columns without a role and all that identify people."
-            if most
-            else "{released} of {rows} rows are released, anonymized by {method}; {left} are left out, and so are all "
-            "columns without a role and all that identify people.",
-            most=most,
+            "{released} of {rows} rows are released, anonymized by {method}. Left out are {left} rows, all columns "
+            "without a role, and all that identify people.",
             **numbers,
             method=document.say(found["chosen"]),
         )
+        if most:
+            said = "Rows of at most {most} people could be left out." if people else "At most {most} rows could be."
+            document.paragraph(said, most=most)
     if found["chosen"] == PUBLISHER:
         others = [
             name for name, role in found["roles"].items() if role == "other" and name in found["profile"]["columns"]
@@ -210,7 +210,7 @@ def _given_away(document: Document, found: JsonView) -> None:
 
 
 def _done(document: Document, found: JsonView) -> None:
-    document.heading("What was done")
+    document.folded("What was done")
     add_preparations(document, found.get("prepared", []))
     rows = []
     for name, role in found["roles"].items():
@@ -235,20 +235,16 @@ def _done(document: Document, found: JsonView) -> None:
 
 
 def _promises(document: Document, found: JsonView, bounds: list[JsonView]) -> None:
-    document.heading("What it promises, recounted")
+    document.folded("What it promises, recounted")
     add_bounds(document, found["after"]["requirements"], bounds)
     if found.get("not_checked"):
         document.paragraph("Asked for, and not checked: {models}.", models="; ".join(found["not_checked"]))
 
 
 def _classes(document: Document, found: JsonView) -> None:
-    document.heading("How large classes are")
+    document.folded("How large classes are")
     sizes = found["profile"]["class_sizes"]
     labels = sorted({*sizes["before"], *sizes["after"]}, key=lambda label: int(label.split("-")[0]))
-    if sizes["after"]:
-        points = pl.DataFrame({"size": list(sizes["after"]), "rows": list(sizes["after"].values())})
-        title = document.say("rows in classes of that size")
-        document.figure(bar_figure(points, x="rows", y="size", x_title=title), "Rows by the size of their class.")
     rows = [[label, sizes["before"].get(label, 0), sizes["after"].get(label, 0)] for label in labels]
     document.table(
         ["class size", "rows before", "rows after"], rows, "Rows by the size of their class, before and after."
@@ -256,26 +252,27 @@ def _classes(document: Document, found: JsonView) -> None:
 
 
 def _risks(document: Document, found: JsonView) -> None:
-    document.heading("Who is at risk")
+    document.folded("Who is at risk")
     before, after = (found[side]["measures"]["classes"] for side in ("before", "after"))
     told = [name for name in RISKS if name in before and name in after]
     rows = [[document.say(name), before[name]["value"], after[name]["value"]] for name in told]
     document.table(["measure", "before", "after"], rows, "Risks: prosecutor, journalist and marketer.")
     _risk_of_sample(document, found["profile"])
-    rows = [
-        [
-            ", ".join(f"{name} {MISSING if value is None else value}" for name, value in one["values"].items()),
-            one["class"],
-            one["risk"],
-            document.say("{column}: {n} without it", column=one["by"] or "–", n=one["without"]),
-        ]
-        for one in found["profile"]["riskiest"]
-    ]
-    document.table(
-        ["group", "size", "risk", "what makes it small"],
-        rows,
-        "The smallest groups of the release, each with the column without which it would be largest.",
-    )
+    if found["profile"]["riskiest"]:
+        people = document.say(found["after"].get("unit", "rows"))
+        document.table(
+            ["group", "what makes it small", people, "risk"],
+            [_group(document, one) for one in found["profile"]["riskiest"]],
+            "The smallest groups of the release, each with the column without which it would be largest.",
+        )
+
+
+def _group(document: Document, one: JsonView) -> list[object]:
+    """Cells of a small group: the values that say anything, and the one that makes it small."""
+    told = [f"{name} {_label(document, MISSING if value is None else value)}" for name, value in one["values"].items()]
+    said = [text for text, value in zip(told, one["values"].values(), strict=True) if value != ALL]
+    small = document.say("{column}: {n} without it", column=one["by"] or "–", n=one["without"])
+    return [", ".join(said) or "–", small, one["class"], one["risk"]]
 
 
 def _risk_of_sample(document: Document, profile: JsonView) -> None:
@@ -349,28 +346,25 @@ def _estimate(document: Document, side: JsonView | None, name: str) -> object:
 
 
 def _use(document: Document, found: JsonView) -> None:
-    """Show every measure, and of each column the commonest values before and after, side by side."""
-    document.heading("What use is left")
+    """Show every measure, and of each column how often its commonest released values were and are."""
+    document.folded("What use is left")
     add_use(document, found["use"])
-    sides = (document.say("before"), document.say("after"))
+    n_rows = max(1, found["profile"]["released"])
+    rows = []
     for name, one in found["profile"]["columns"].items():
         before, after = one["before"]["shares"], one["after"]["shares"]
-        # A value that fewer than k rows of the original have leads to people, even here.
-        least = found["after"]["k"] / max(1, found["before"]["rows"])
-        frequent = [value for value in list(before)[:MOST_SHARES] if before[value] >= least]
-        values = list(dict.fromkeys([*frequent, *list(after)[:MOST_SHARES]]))
-        listed = [[_label(document, value), before.get(value, 0.0), after.get(value, 0.0)] for value in values]
-        if values and len(values) <= MOST_BARS:
-            points = pl.DataFrame(
-                {
-                    "group": [row[0] for row in listed for _ in sides],
-                    "series": [*sides] * len(values),
-                    "value": [float(share) for row in listed for share in row[1:]],
-                }
-            )
-            drawn = grouped_bar_figure(points, x_title=name, y_title=document.say("share of rows"))
-            document.figure(drawn, "Shares of rows by value, before and after.")
-        document.table([name, "share before", "share after"], listed, "The commonest values before and after.")
+        # A value that fewer than k released rows have may lead to people, even here.
+        told = [value for value in list(after)[:MOST_SHARES] if after[value] * n_rows >= found["after"]["k"]]
+        shares = [_shares(document, value, before.get(value), after[value]) for value in told]
+        rows.append([name, one["before"]["distinct"], one["after"]["distinct"], "; ".join(shares) or "–"])
+    head = ["column", "values before", "values after", "shares of rows"]
+    document.table(head, rows, "How many values each column has, and the share of rows of its commonest.")
+
+
+def _shares(document: Document, value: str, before: float | None, after: float) -> str:
+    """Share of the rows of a value after, and before where it is not new."""
+    told = f"{after:.1%}" if before is None else f"{before:.1%} → {after:.1%}"
+    return f"{_label(document, value)} {told}"
 
 
 def _label(document: Document, value: str) -> str:
@@ -378,12 +372,15 @@ def _label(document: Document, value: str) -> str:
 
 
 def _left_out(document: Document, found: JsonView) -> None:
-    document.heading("Who was left out")
+    document.folded("Who was left out")
     hit = found["profile"]["left_out"]
     if not hit:
         document.paragraph("No small group lost a row.")
         return
-    rows = [[one["column"], one["value"], one["rows"], one["left_out"]] for one in hit]
-    document.table(
-        ["column", "value", "rows", "left out"], rows, "Small groups of which rows are left out, the hardest hit first."
-    )
+    k = found["after"]["k"]
+    rows = [[one["column"], one["value"], one["rows"], one["left_out"]] for one in hit if one["rows"] >= k]
+    if rows:
+        caption = "Small groups of which rows are left out, the hardest hit first."
+        document.table(["column", "value", "rows", "left out"], rows, caption)
+    if len(rows) < len(hit):
+        document.paragraph("Groups of fewer than {k} rows lost rows, too; they are not named here.", k=k)

@@ -1,17 +1,17 @@
-"""What the pages of every dossier have: the decision, its pictures, attacks, use, frameworks and hashes.
+"""What the pages of every dossier have: the decision, its pictures, attacks, use, and hashes.
 
 The first page decides: what to do, the reasons that weigh most, the strongest attack, what is lost, who answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from tokumei.attacks.registry import NOTHING_TO_FIND, was_tried
-from tokumei.core.text import JsonView, from_json
+from tokumei.core.text import JsonView, Text, from_json
 from tokumei.data.context import label_of
 from tokumei.reports.figures import bar_figure, frontier_figure, grouped_bar_figure
 from tokumei.reports.japanese import OF_DOSSIERS, SENTENCES
@@ -24,11 +24,26 @@ DRAWN_RISKS = {
     "prosecutor-risk-mean": "average risk",
     "uniques": "share of rows that are alone",
 }
-REFUSE = "Do not release."
+CONDITIONS = "Release under these conditions."
+# Columns that are named on the first page.
+MOST_NAMED = 10
+SIDES = ("before", "after")
+# What attacks need that only the publisher can give, by the names of their parts.
+LACKS = {
+    "sensitive": "a sensitive column",
+    "earlier": "an earlier release of the same people",
+    "population": "a list of the population",
+    "control": "people who are not in the release",
+}
+WHERE = {
+    "public": "Anybody may receive it.",
+    "contract": "It is used under a contract.",
+    "enclave": "It is used in an enclave that the publisher controls.",
+}
 INTERNAL = "Internal document: parts of it lead to people. Do not hand it over."
 PUBLIC = "Public document: nothing in it leads to a person."
 # In a sentence these values are words; others are names of columns, numbers, and what people wrote.
-WORDS = ("attack", "who", "of", "why", "harm", "score", "family", "model", "unit", "method", "requirement")
+WORDS = ("attack", "who", "of", "why", "harm", "score", "family", "model", "unit", "method", "requirement", "things")
 
 
 def new_document(dossier: JsonView, language: str) -> Document:
@@ -56,49 +71,124 @@ def sentence(document: Document, one: JsonView) -> str:
 
 
 def add_decision(document: Document, dossier: JsonView) -> None:
-    """Add the first page: what to do, why, the strongest attack, what is lost, and who answers."""
-    decision, found = dossier["decision"], dossier["results"]
+    """Add the first page: what to do and why, what was released, to whom, how safe, how useful, and who answers."""
+    decision, found, stated = dossier["decision"], dossier["results"], dossier["context"]
     document.heading(decision["outcome"])
-    stated = dossier["context"]
-    missing = document.say("not stated")
-    document.paragraph(
-        "{name}: {released} of {rows} rows, for {recipient}, to be used for {purpose}; environment: {environment}.",
-        name=dossier["job"],
-        released=found["profile"]["released"] if "profile" in found else found["released"],
-        rows=found["before"]["rows"] if "before" in found else found["rows"],
-        recipient=stated.get("recipient", missing),
-        purpose=stated.get("purpose", missing),
-        environment=document.tell(stated["environment"]) if "environment" in stated else missing,
-    )
-    document.items([sentence(document, one) for one in decision["reasons"]])
-    _strongest(document, decision["strongest"])
-    document.paragraph(
-        "{reviewer} answers for the release, until {until}; next review: {review}.",
-        reviewer=dossier["reviewer"] or document.say("Nobody who is named"),
-        until=dossier["expires"] or document.say("further notice"),
-        review=stated.get("review_on", missing),
+    # Conditions begin with the reasons that weigh most.
+    listed = decision["conditions"] if decision["outcome"] == CONDITIONS else decision["reasons"]
+    document.items([_begun(sentence(document, one)) for one in listed])
+    document.facts(
+        {
+            "What": _joined(document, _what(document, dossier)),
+            "To whom": _joined(document, _to_whom(document, stated)),
+            "How safe": _joined(document, _how_safe(document, decision["strongest"], found)),
+            "How useful": _joined(document, _how_useful(document, found)),
+            "Who answers": _joined(document, _who_answers(document, dossier)),
+        }
     )
     _lost(document, found)
-    if decision["conditions"] and decision["outcome"] != REFUSE:
-        document.heading("Conditions")
-        document.items([sentence(document, one) for one in decision["conditions"]])
 
 
-def _strongest(document: Document, strongest: JsonView | None) -> None:
+def _begun(text: str) -> str:
+    """Begin a sentence with a capital letter; it may begin with the name of an attack."""
+    return text[:1].upper() + text[1:]
+
+
+def _joined(document: Document, sentences: Iterable[str]) -> str:
+    return ("" if document.language == "ja" else " ").join(_begun(one) for one in sentences)
+
+
+def _what(document: Document, dossier: JsonView) -> Iterator[str]:
+    found = dossier["results"]
+    released = found["profile"]["released"] if "profile" in found else found["released"]
+    rows = found["before"]["rows"] if "before" in found else found["rows"]
+    numbers = {"released": released, "rows": rows, "name": dossier["job"]}
+    columns = list(found.get("columns") or found.get("profile", {}).get("columns", {}))
+    if found.get("drawn") is not None:
+        yield document.say("{released} rows of nobody, drawn from a model of the {rows} rows of {name}.", **numbers)
+    elif columns:
+        yield document.say("{released} of {rows} rows of {name}.", **numbers)
+    else:
+        yield document.say("{released} of {rows} purchases of {name}.", **numbers)
+    if columns:
+        yield document.say("Columns: {columns}.", columns=listed_names(document, columns))
+
+
+def _to_whom(document: Document, stated: JsonView) -> Iterator[str]:
+    """Say who receives it, for what and where; what nobody stated is said to be so."""
+    recipient, purpose = stated.get("recipient"), stated.get("purpose")
+    if recipient and purpose:
+        yield document.say("To {recipient}, to be used for {purpose}.", recipient=recipient, purpose=purpose)
+    elif recipient:
+        yield document.say("To {recipient}; nobody stated for what.", recipient=recipient)
+    elif purpose:
+        yield document.say("To be used for {purpose}; nobody stated who receives it.", purpose=purpose)
+    else:
+        yield document.say("Nobody stated who receives it, or for what.")
+    if "environment" in stated:
+        yield document.say(WHERE[stated["environment"]])
+    elif recipient or purpose:
+        yield document.say("Nobody stated where it will be used.")
+
+
+def _how_safe(document: Document, strongest: JsonView | None, found: JsonView) -> Iterator[str]:
     if strongest is None:
-        document.paragraph(
-            "No attack on people found anything that it could try, so nothing is known of who could be found."
+        yield document.say("Not known: no attack on people could be tried.")
+    else:
+        yield sentence(document, strongest)
+        if strongest["values"]["knows"]:
+            attack = {"threat": strongest["values"]["who"], "known": strongest["values"]["knows"]}
+            yield document.say("Who attacks, and what they know: {known}.", known=attacker_words(document, attack))
+    drawn = found.get("drawn") or {}
+    if "epsilon" in drawn:
+        yield document.say(
+            "Differential privacy with ε = {epsilon} and δ = {delta} is promised.",
+            epsilon=f"{drawn['epsilon']:g}",
+            delta=f"{drawn.get('delta', 0.0):g}",
         )
-        return
-    document.paragraph(sentence(document, strongest))
-    if strongest["values"]["knows"]:
-        known = attacker_words(document, {"threat": strongest["values"]["who"], "known": strongest["values"]["knows"]})
-        document.paragraph("Who attacks, and what they know: {known}.", known=known)
+    highest = {side: risks["prosecutor-risk"] for side, risks in _risks(found).items() if "prosecutor-risk" in risks}
+    if len(highest) == len(SIDES) and found.get("drawn") is None:
+        said = "The highest risk of a row is {after} of 100; before it was {before}."
+        yield document.say(said, **{side: f"{100 * value:.3g}" for side, value in highest.items()})
+
+
+def _how_useful(document: Document, found: JsonView) -> Iterator[str]:
+    """Say how much detail is lost, which columns say nothing any more, and what the measures of use lose."""
+    losses = _losses(found)
+    if found.get("loss") is not None and found.get("loss_name"):
+        lost = {"loss": f"{100 * found['loss']:.3g}", "name": document.say(found["loss_name"])}
+        yield document.say("{loss} of 100 of the detail is lost ({name}).", **lost)
+    gone = [name for name, sides in _distinct(found).items() if sides["before"] > 1 >= sides["after"]]
+    if gone:
+        yield document.say("Nothing is left of {columns}.", columns=listed_names(document, gone))
+    if losses:
+        most = max(losses, key=lambda name: losses[name])
+        told = {"n": len(losses), "measure": document.say(most), "most": f"{100 * losses[most]:.3g}"}
+        yield document.say("Of {n} measures of use {measure} loses most: {most} of 100.", **told)
+    elif found.get("loss") is None:
+        yield document.say("Not known: no measure of use could be taken.")
+
+
+def _who_answers(document: Document, dossier: JsonView) -> Iterator[str]:
+    reviewer, until, review = dossier["reviewer"], dossier["expires"], dossier["context"].get("review_on")
+    if reviewer and until:
+        yield document.say("{reviewer}, until {until}.", reviewer=reviewer, until=until)
+    else:
+        yield document.say("{reviewer}.", reviewer=reviewer) if reviewer else document.say("Nobody is named.")
+    yield document.say("Next review: {review}.", review=review) if review else document.say("No review is planned.")
+
+
+def listed_names(document: Document, names: Sequence[str]) -> str:
+    """List names of columns, those after the first ten by their number."""
+    separator = "、" if document.language == "ja" else ", "
+    told = separator.join(names[:MOST_NAMED])
+    rest = len(names) - MOST_NAMED
+    return told if rest <= 0 else document.say("{columns} and {n} more", columns=told, n=rest)
 
 
 def _lost(document: Document, found: JsonView) -> None:
     """Draw what is lost: how many different values each column of a table has, or the losses of a history."""
-    columns = distinct_values(found)
+    columns = dict(list(_distinct(found).items())[:MOST_DRAWN])
     if columns:
         points = [(name, side, n) for name, sides in columns.items() for side, n in sides.items()]
         drawn = pl.DataFrame(
@@ -122,12 +212,23 @@ def _drawn_losses(document: Document, losses: Mapping[str, float]) -> str:
     return bar_figure(points, x="lost", y="name", x_title=document.say("share lost"))
 
 
-def distinct_values(found: JsonView) -> dict[str, dict[str, int]]:
+def _distinct(found: JsonView) -> dict[str, dict[str, int]]:
     """Return how many different values each column has before and after."""
     if "columns" in found:
-        return dict(list(found["columns"].items())[:MOST_DRAWN])
-    listed = list(found.get("profile", {}).get("columns", {}).items())[:MOST_DRAWN]
-    return {name: {side: one[side]["distinct"] for side in ("before", "after")} for name, one in listed}
+        return dict(found["columns"])
+    listed = found.get("profile", {}).get("columns", {})
+    return {name: {side: one[side]["distinct"] for side in SIDES} for name, one in listed.items()}
+
+
+def _risks(found: JsonView) -> dict[str, dict[str, float]]:
+    """Return the risks of the classes on both sides; of a history there are none."""
+    if "risks" in found:
+        return dict(found["risks"])
+    return {
+        side: {name: one["value"] for name, one in found[side]["measures"]["classes"].items()}
+        for side in SIDES
+        if side in found
+    }
 
 
 def _losses(found: JsonView) -> dict[str, float]:
@@ -142,15 +243,11 @@ def _losses(found: JsonView) -> dict[str, float]:
 def add_pictures(document: Document, dossier: JsonView) -> None:
     """Add a picture of the risk before and after, one of use, and one of the trade-off between them."""
     found = dossier["results"]
-    risks = found.get("risks") or {
-        side: {name: one["value"] for name, one in found[side]["measures"]["classes"].items()}
-        for side in ("before", "after")
-        if side in found
-    }
+    risks = _risks(found)
     losses = _losses(found)
     document.heading("Risk, use, and the trade-off")
     if risks:
-        drawn = [(name, side) for name in DRAWN_RISKS for side in ("before", "after") if name in risks[side]]
+        drawn = [(name, side) for name in DRAWN_RISKS for side in SIDES if name in risks[side]]
         points = pl.DataFrame(
             {
                 "group": [document.say(DRAWN_RISKS[name]) for name, _ in drawn],
@@ -234,7 +331,7 @@ def _whole(value: Any) -> Any:
 
 def add_attacks(document: Document, attacks: Sequence[JsonView]) -> None:
     """Add every attack with its interval, what blind guessing scores, and the control group."""
-    document.heading("Who is found by attacks")
+    document.folded("Who is found by attacks")
     rows = []
     for attack in attacks:
         title = attack_words(document, attack)
@@ -247,6 +344,23 @@ def add_attacks(document: Document, attacks: Sequence[JsonView]) -> None:
             rows.append([attacker_words(document, attack), f"{title}: {document.say(kind)}", *numbers])
     head = ["who, and what they know", "attack", "found", "95 % interval", "blindly", "control"]
     document.table(head, rows, "Shares of people; a dash where there is no such number.")
+
+
+def add_not_tried(document: Document, found: JsonView) -> None:
+    """Add the attacks that were not tried, and what each needs."""
+    reasons = {name: from_json(one) if isinstance(one, dict) else one for name, one in found.get("reasons", {}).items()}
+    if reasons:
+        rows = [
+            [document.say(name), document.say("needs {lack}", lack=_lack(document, why))]
+            for name, why in reasons.items()
+        ]
+        document.table(["attack", "why not"], rows, "Not tried, so nothing is known of what they find.")
+
+
+def _lack(document: Document, why: str) -> str:
+    """Say what an attack needs: a sentence, or the names of what was not given."""
+    listed = [document.tell(why)] if isinstance(why, Text) else [LACKS.get(one, one) for one in why.split(" and ")]
+    return (" と " if document.language == "ja" else " and ").join(document.say(one) for one in listed)
 
 
 def attacker_words(document: Document, attack: JsonView) -> str:
@@ -283,50 +397,9 @@ def add_scores(document: Document, use: JsonView) -> None:
     document.table(["measure", "value", "best", "worst"], rows, "Every measure that the columns allow.")
 
 
-def add_frameworks(document: Document, dossier: JsonView) -> None:
-    """Add a page for each framework."""
-    document.heading("Evidence by framework")
-    document.paragraph(
-        "These pages gather evidence; they are no legal advice. A clause is met or not met only where a number is held "
-        "against a bound that the job or the text states; what people state is theirs to answer for. Somebody who is "
-        "found with certainty is one too many, whatever the bound. Pages of {version}; day on which the law was last "
-        "read: {day}.",
-        version=dossier["frameworks_of"],
-        day=dossier["context"].get("law_as_of", document.say("not stated")),
-    )
-    if dossier.get("document") != "public":
-        document.paragraph("A number is computed again by: tokumei verify dossier.json --clause ID")
-    for part in dossier["frameworks"]:
-        document.heading(part["title"])
-        document.paragraph(part["source"])
-        rows = [_clause(document, one) for one in part["clauses"]]
-        document.table(["ID", "clause", "what it asks", "verdict", "evidence"], rows, "The clauses.")
-        for draft in part["drafts"]:
-            document.paragraph(draft)
-
-
-def _clause(document: Document, one: JsonView) -> list[str]:
-    """Cells of one clause."""
-    verdict = document.say(one["verdict"])
-    if one["outcome"] is not None:
-        verdict += document.say(": {outcome}", outcome=document.say(one["outcome"]))
-    evidence = sentence(document, one)
-    figure = one["figure"]
-    if figure is not None and figure["bound"] is not None:
-        said = (
-            "{evidence} (at least {bound} was asked)" if figure["least"] else "{evidence} (at most {bound} was asked)"
-        )
-        evidence = document.say(said, evidence=evidence, bound=f"{figure['bound']:.3g}")
-    if one["verdict"] == "open":
-        label = document.tell(label_of(one["field"]))
-        evidence = document.say("Yours: {field}. {why}", field=label, why=evidence)
-    asks = document.say(one["asks"]) + (f" ({document.say(one['who'])})" if one["who"] else "")
-    return [one["id"], f"{document.say(one['number'])} {document.say(one['title'])}", asks, verdict, evidence]
-
-
 def add_hashes(document: Document, listed: Mapping[str, Mapping[str, str]], dossier: JsonView) -> None:
     """Add the hashes by which all files can be recognized, and by what the dossier was made."""
-    document.heading("Evidence")
+    document.folded("Evidence")
     rows = [[document.say(what), name, value] for what, files in listed.items() for name, value in files.items()]
     document.table(["what", "file", "SHA-256"], rows, "Hashes by which each file can be recognized.")
     versions = ", ".join(f"{name} {value}" for name, value in dossier["versions"].items())
@@ -336,4 +409,11 @@ def add_hashes(document: Document, listed: Mapping[str, Mapping[str, str]], doss
 def all_hashes(dossier: JsonView) -> dict[str, Mapping[str, str]]:
     """Return the hashes of what went in, what is handed over and what is kept apart."""
     source = {dossier["input"]["file"]: dossier["input"]["sha256"]}
-    return {"input": source, "handed over": dossier["files"], "kept apart": dossier["kept_apart"]}
+    before = dossier.get("earlier")
+    earlier = {} if before is None else {before["file"]: before["sha256"]}
+    return {
+        "input": source,
+        "the release before": earlier,
+        "handed over": dossier["files"],
+        "kept apart": dossier["kept_apart"],
+    }

@@ -7,7 +7,6 @@ from tokumei.reports.evidence_pages import (
     add_attacks,
     add_bounds,
     add_decision,
-    add_frameworks,
     add_hashes,
     add_pictures,
     add_preparations,
@@ -17,6 +16,7 @@ from tokumei.reports.evidence_pages import (
     attacker_words,
     new_document,
 )
+from tokumei.reports.framework_pages import add_frameworks
 from tokumei.reports.page import Document
 
 
@@ -30,16 +30,16 @@ def history_document(dossier: JsonView, *, language: str = "en") -> Document:
         _released(document, found)
     else:
         _drawn(document, found)
-    document.heading("What was done")
+    document.folded("What was done")
     add_preparations(document, found.get("prepared", []))
     ways = [[document.say(one["method"]), one["found"], one["loss"]] for one in found["methods"]]
     caption = "The methods that were tried; the one by which fewest customers are found was taken."
     document.table(["method", "customers found", "use lost"], ways, caption)
     if dossier["bounds"]:
-        document.heading("What must hold, recounted")
+        document.folded("What must hold, recounted")
         add_bounds(document, [], dossier["bounds"])
     add_attacks(document, found["attacks"])
-    document.heading("What use is left")
+    document.folded("What use is left")
     add_use(document, found["use"])
     add_frameworks(document, dossier)
     add_hashes(document, all_hashes(dossier), dossier)
@@ -49,7 +49,7 @@ def history_document(dossier: JsonView, *, language: str = "en") -> Document:
 def _drawn(document: Document, found: JsonView) -> None:
     """State how many purchases of nobody are released, what is promised, and what attacks found before."""
     drawn = found["drawn"]
-    document.heading("What was measured")
+    document.folded("What was measured")
     document.paragraph(
         "{released} purchases of {pseudonyms} customers who are nobody are released, drawn by {method} from a model of "
         "the original's {rows} purchases of {customers} customers. No pseudonym is anybody's: there is none to find.",
@@ -84,7 +84,7 @@ def _drawn(document: Document, found: JsonView) -> None:
 
 def _released(document: Document, found: JsonView) -> None:
     """State what is released, and what attacks find of months, pseudonyms and purchases, a sentence each."""
-    document.heading("What was measured")
+    document.folded("What was measured")
     document.paragraph(
         "{released} of {rows} purchases of {customers} customers are released under {pseudonyms} pseudonyms, by "
         "{method}.",

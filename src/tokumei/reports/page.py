@@ -20,7 +20,7 @@ from tokumei.core.result import shown
 from tokumei.core.text import Text
 from tokumei.data.files.disk import write_text
 
-SHORT = 6
+SHORT, SHORT_WORD = 6, 12
 # What stands where there is no number.
 MISSING = "–"
 
@@ -34,10 +34,28 @@ class Page:
     # Stands above the page, and on every sheet when it is printed.
     mark: str = ""
     _parts: list[str] = field(default_factory=list)
+    _is_folded: bool = False
 
     def heading(self, text: str) -> None:
         """Start a section."""
+        self._unfold()
         self._parts.append(f"<h2>{escape(text)}</h2>")
+
+    def folded(self, text: str) -> None:
+        """Start a section that is opened by a click, and stands open on paper."""
+        self._unfold()
+        self._parts.append(f"<details><summary><h2>{escape(text)}</h2></summary>")
+        self._is_folded = True
+
+    def _unfold(self) -> None:
+        if self._is_folded:
+            self._parts.append("</details>")
+        self._is_folded = False
+
+    def facts(self, listed: Sequence[tuple[str, str]]) -> None:
+        """Add answers, each beside its question."""
+        rows = "".join(f"<dt>{escape(asked)}</dt><dd>{escape(answer)}</dd>" for asked, answer in listed)
+        self._parts.append(f"<dl>{rows}</dl>")
 
     def paragraph(self, text: str) -> None:
         """Add a paragraph of plain text."""
@@ -70,6 +88,7 @@ class Page:
 
     def to_html(self) -> str:
         """Build the whole page."""
+        self._unfold()
         style = resources.files("tokumei.reports").joinpath("page.css").read_text(encoding="utf-8")
         mark = ""
         if self.mark:
@@ -102,8 +121,10 @@ def _table_cell(value: object, kind: str) -> str:
     if value == MISSING and kind == "number":
         return f'<td class="number">{MISSING}</td>'
     # Where a language breaks between any two signs, a word of two would stand in two lines.
-    short = ' class="short"' if len(str(value)) <= SHORT else ""
-    return f"<td{short}>{escape(str(value))}</td>"
+    text = str(value)
+    is_short = len(text) <= (SHORT_WORD if text.isascii() else SHORT)
+    short = ' class="short"' if is_short else ""
+    return f"<td{short}>{escape(text)}</td>"
 
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -137,6 +158,14 @@ class Document:
         """Start a section."""
         self.blocks.append(("heading", (self.say(text),)))
 
+    def folded(self, text: str) -> None:
+        """Start a section for whoever checks; on a screen it is opened by a click."""
+        self.blocks.append(("folded", (self.say(text),)))
+
+    def facts(self, listed: Mapping[str, str]) -> None:
+        """Add answers by their questions; the answers are in the language of the document already."""
+        self.blocks.append(("facts", ([(self.say(asked), answer) for asked, answer in listed.items()],)))
+
     def paragraph(self, text: str, **values: Any) -> None:
         """Add a sentence or more."""
         self.blocks.append(("paragraph", (self.say(text, **values),)))
@@ -165,10 +194,12 @@ class Document:
         """Build the document as Markdown; figures, whose numbers stand in tables too, are left out."""
         lines = [f"# {_plain(self.title)}", "", *([f"*{_plain(self.mark)}*", ""] if self.mark else [])]
         for kind, parts in self.blocks:
-            if kind == "heading":
+            if kind in ("heading", "folded"):
                 lines += [f"## {_plain(parts[0])}", ""]
             elif kind == "paragraph":
                 lines += [_plain(parts[0]), ""]
+            elif kind == "facts":
+                lines += [*(f"- **{_plain(asked)}**: {_plain(answer)}" for asked, answer in parts[0]), ""]
             elif kind == "items":
                 lines += [*(f"{at}. {_plain(text)}" for at, text in enumerate(parts[0], start=1)), ""]
             elif kind == "table":

@@ -14,12 +14,12 @@ from tokumei.reports.evidence_pages import (
     add_attacks,
     add_bounds,
     add_decision,
-    add_frameworks,
     add_hashes,
     add_pictures,
     add_scores,
     new_document,
 )
+from tokumei.reports.framework_pages import add_frameworks
 from tokumei.reports.page import Document
 
 # Figures of a score that are of all people together.
@@ -47,6 +47,7 @@ def public_dossier(dossier: JsonView) -> Json:
             "rows": found["before"]["rows"] if "before" in found else found["rows"],
             "released": found["profile"]["released"] if "profile" in found else found["released"],
             "k": k,
+            "drawn": _promise(found.get("drawn")),
             "requirements": found.get("after", {}).get("requirements", []),
             "risks": {side: _risks(found[side]) for side in ("before", "after") if side in found},
             "columns": {
@@ -98,6 +99,11 @@ def _scores(scores: Mapping[str, JsonView]) -> dict[str, Json]:
     return found
 
 
+def _promise(drawn: JsonView | None) -> Json | None:
+    """Return what is promised of drawn rows; what their audit found beside it is no part of a promise."""
+    return None if drawn is None else {name: drawn[name] for name in ("epsilon", "delta", "protects") if name in drawn}
+
+
 def _framework(one: JsonView) -> Json:
     return {**one, "clauses": [_clause(clause) for clause in one["clauses"]]}
 
@@ -118,11 +124,11 @@ def public_document(public: JsonView, *, language: str = "en") -> Document:
     add_decision(document, public)
     add_pictures(document, public)
     if found["requirements"] or public["bounds"]:
-        document.heading("What it promises, recounted")
+        document.folded("What it promises, recounted")
         add_bounds(document, found["requirements"], public["bounds"])
     sizes = found["class_sizes"]
     if sizes:
-        document.heading("How large classes are")
+        document.folded("How large classes are")
         labels = list(dict.fromkeys([*sizes["before"], *sizes["after"]]))
         rows = [[label, *(sizes[side].get(label, 0) for side in ("before", "after"))] for label in labels]
         document.table(
@@ -131,7 +137,7 @@ def public_document(public: JsonView, *, language: str = "en") -> Document:
             "Rows by the size of their class; classes smaller than k are counted together.",
         )
     add_attacks(document, found["attacks"])
-    document.heading("What use is left")
+    document.folded("What use is left")
     add_scores(document, found["use"])
     add_frameworks(document, public)
     add_hashes(document, {"handed over": public["files"]}, public)

@@ -12,7 +12,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -25,7 +25,7 @@ from tokumei.attacks.table_threats import TableThreat
 from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Result, Rows, Section
-from tokumei.core.text import Json, JsonView
+from tokumei.core.text import Json, JsonView, to_json
 from tokumei.data.context import NOT_STATED, ReleaseContext
 from tokumei.data.files.disk import file_hash, write_text
 from tokumei.data.files.formats import read_frame
@@ -169,23 +169,30 @@ def write_dossier(done: Any, key: PrivateKey | None = None, *, today: dt.date | 
         "results": done.results,
     }
     found |= judged(found, done.released, job.context)
-    public = public_dossier(found)
-    write_text(out / PUBLIC_NUMBERS, json.dumps(public, ensure_ascii=False, indent=1, default=str) + "\n")
-    write = table_document if job.kind == "table" else history_document
-    for language, ending in LANGUAGES.items():
-        for name, document in (
-            (INTERNAL, write(found, language=language)),
-            (PUBLIC, public_document(public, language=language)),
-        ):
-            document.write(out / f"{name}{ending}.html")
-            document.write(out / f"{name}{ending}.md")
+    # As it will be read, so that the same pages can be written of it again.
+    found = json.loads(json.dumps(found, default=str))
+    for name, text in page_texts(found):
+        write_text(out / name, text)
     found["pages"] = {name: file_hash(out / name) for name in (*PAGES, PUBLIC_NUMBERS) if (out / name).exists()}
     if key is not None:
-        found = json.loads(json.dumps(found, default=str))
         found["signature"] = {"key": key.public, "value": key.sign(signed_bytes(found))}
     path: Path = out / DOSSIER
     write_text(path, json.dumps(found, ensure_ascii=False, indent=1, default=str) + "\n")
     return path
+
+
+def page_texts(dossier: JsonView) -> Iterator[tuple[str, str]]:
+    """Yield every page of a dossier with its text: both documents in both languages, and the public numbers."""
+    public = public_dossier(dossier)
+    yield PUBLIC_NUMBERS, json.dumps(public, ensure_ascii=False, indent=1) + "\n"
+    write = table_document if dossier["kind"] == "table" else history_document
+    for language, ending in LANGUAGES.items():
+        for name, document in (
+            (INTERNAL, write(dossier, language=language)),
+            (PUBLIC, public_document(public, language=language)),
+        ):
+            yield f"{name}{ending}.html", document.to_page().to_html()
+            yield f"{name}{ending}.md", document.to_markdown()
 
 
 def signed_bytes(dossier: Mapping[str, object]) -> bytes:
@@ -318,6 +325,7 @@ def report_table(
         "after": after,
         "attacks": attacked.as_records(who, alone=ANYBODY) + alone,
         "left_out": {name: str(why) for name, why in attacked.left_out.items()},
+        "reasons": to_json(attacked.left_out),
         "threat": None if attacked.threat is None else attacked.threat.as_dict(),
         "use": without_times(measure_table(original, release, may_be_made_up=True, **both).to_dict()),
         "profile": profile(original, frame, owners, population_size=population_size, weights=weights),

@@ -327,7 +327,8 @@ def harden_history(
 
     release: one that keeps the rows of its original and is not published yet; or `pipeline`, which makes it.
     bound: the largest share of customers that any attack may find.
-    knowledge: what attackers know in per cent, as for `report_history`, drawn `draws` times; 25 and 100 if not given.
+    knowledge: what attackers know in per cent, drawn `draws` times with items in full, or files as for
+        `report_history`; 25 and 100 if not given.
         What holds is attacked again by fresh draws before it is given.
     attacks: those to try; if not given, all that the history allows, or as fit in so many `minutes` an attempt.
     changes: some of widen, delete, re-pseudonymize and permute; all if not given.

@@ -22,12 +22,18 @@ from tokumei.core.errors import InputError
 from tokumei.core.result import Facts, Result, Rows, Section, Sentence, UserFrame, as_kind
 from tokumei.core.text import Json, JsonView, counted
 from tokumei.data.files.disk import write_text
-from tokumei.data.files.histories import CONTEST_2018, TABLE, WITHOUT_RANGES, write_released_history
+from tokumei.data.files.histories import CONTEST_2018, TABLE, WITHOUT_RANGES, form_of, write_released_history
 from tokumei.data.files.outputs import guarded
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.released_histories import cells_of, write_generalized, write_pairs, write_pseudonyms
 from tokumei.data.files.strict import write_rows
-from tokumei.data.history import History, read_history, read_known_history, read_released_history
+from tokumei.data.history import (
+    KNOWN_ITEM_CHARACTERS,
+    History,
+    read_history,
+    read_known_history,
+    read_released_history,
+)
 from tokumei.data.release import GeneralizedHistory, Recipe, Release
 from tokumei.engines.connect import check_engine, connect
 from tokumei.engines.engine_history import EngineHistory, open_history, open_in_place
@@ -263,3 +269,12 @@ def check_items_fit(items: Iterable[str], name: str) -> None:
         if not CONTEST_ITEM.fullmatch(item):
             expected = "an item of 1 to 9 upper-case letters or digits, as pwscup2018 has them, or --out-format table"
             raise InputError.of(expected, file=name, column="item", value=item)
+
+
+def characters_known(original: object, reading: Reading) -> int | None:
+    """Return by how many characters items are known where knowledge is drawn: two of a contest's, else all (None).
+
+    In the contests these were the kind of an item. What they are elsewhere depends on how a shop names its items.
+    """
+    is_contests = isinstance(original, str | Path) and form_of(original, reading) != TABLE
+    return KNOWN_ITEM_CHARACTERS if is_contests else None

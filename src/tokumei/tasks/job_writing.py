@@ -67,7 +67,7 @@ def table_template(found: Inspection, file: Path, reading: Reading, *, beside: P
         *("", "# Somebody who may attack, and what they know.", "[[threat]]", 'name = "neighbor"'),
         f"knows = {_list(known)}",
         "share = 1.0  # of the people in the file",
-        f"attacks = {_list(['record-linkage', *(['homogeneity'] if sensitive else [])])}",
+        f"attacks = {_list(['record-linkage', *(['homogeneity'] if sensitive else []), 'singling-out'])}",
         '# preset = "employer"  # in place of these: every attack that such a person can make',
         *("", "# What use is left, by every measure that the columns allow; or name some.", "[measures]"),
         '# names = ["statistics"]',

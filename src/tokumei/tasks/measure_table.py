@@ -165,7 +165,8 @@ def _lack(error: InputError) -> Text | str:
     """Say what a measure needs that the columns do not have; the names of types are for programs."""
     fault = error.faults[0]
     found = getattr(pl, str(fault.value).partition("(")[0], None)
-    if fault.value is not None and not isinstance(found, type):
+    is_of_a_cell = fault.line is not None or fault.column is not None
+    if fault.value is not None and is_of_a_cell and not isinstance(found, type):
         # A cell that says nothing is found by its place.
         return error.text
     return Text("needs {wanted}", wanted=Text(fault.form, **fault.values))

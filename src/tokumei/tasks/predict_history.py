@@ -23,14 +23,9 @@ from tokumei.core.seeds import generator
 from tokumei.core.text import Json, Text
 from tokumei.data.history import History
 from tokumei.measures.registry import HISTORY_UTILITIES
-from tokumei.methods.history.permute_groups import (
-    Groups,
-    PermuteGroups,
-    deal,
-    draw_holders,
-    group_each,
-    put_in_place,
-)
+from tokumei.methods.history.dealing import Groups, deal, draw_holders, put_in_place
+from tokumei.methods.history.habits import known_by_habits
+from tokumei.methods.history.permute_groups import PermuteGroups, group_each
 from tokumei.methods.registry import HISTORY_ANONYMIZERS
 from tokumei.reports.evaluation import CONTEST_UTILITIES
 from tokumei.reports.needs import measure_or_say_why
@@ -42,9 +37,10 @@ MOST_ITEMS, N_ITEMS = 4_000, 500
 BY_DRAW = 0.02
 PERMUTE_GROUPS = part_name(PermuteGroups())
 HOW = Text(
-    "Groups, rows and bounds are those that the release will have. The use lost is predicted: it was measured on one "
-    "deal of the purchases that is never released, of more than {m:,} items on {n:,}. The interval holds for other "
-    "deals, too.",
+    "Groups, rows and bounds are those that the release will have. By habits means: purchases given to their buyers"
+    " by whoever is granted the groups and knows what everybody usually buys. The use lost is predicted: it was "
+    "measured on one deal of the purchases that is never released, of more than {m:,} items on {n:,}. The interval "
+    "holds for other deals, too.",
     m=MOST_ITEMS,
     n=N_ITEMS,
 )
@@ -60,6 +56,7 @@ class PredictedUse:
     method: PermuteGroups
     groups: Groups | CannotAnonymize
     scores: Mapping[str, Score]
+    known_by_habits: float | None = None
 
     @property
     def worst(self) -> Score | None:
@@ -87,6 +84,7 @@ class PredictedUse:
         return {
             **asked,
             **promise,
+            "known_by_habits": self.known_by_habits,
             "open_share": self.groups.open_share,
             "rows_cut": self.groups.rows_cut,
             "lost": None if worst is None else worst.value,
@@ -123,14 +121,15 @@ class HistoryPredictions(Result):
         """Return a line for each choice of options, and how it was predicted."""
         every = [asdict(one.method) for one in self.predicted]
         varied = [name for name in every[0] if name == "bound" or len({one[name] for one in every}) > 1]
-        columns = [*varied, "open", "groups", "open rows", "rows cut", "bound on purchases"]
+        columns = [*varied, "open", "groups", "open rows", "rows cut", "bound on purchases", "by habits"]
         rows: list[list[object]] = []
         for asked, one in zip(every, self.predicted, strict=True):
             facts, worst = one.facts, one.worst
             shares = [facts.get(name) for name in ("open", "groups", "open_share")]
             cut = facts["rows_cut"] / max(1, self.n_rows) if "rows_cut" in facts else None
             use = [None] * 3 if worst is None else [worst.value, one.interval, worst.name]
-            rows.append([*(asked[name] for name in varied), *shares, cut, facts.get("attribution_bound"), *use])
+            of_purchases = facts.get("attribution_bound"), facts.get("known_by_habits")
+            rows.append([*(asked[name] for name in varied), *shares, cut, *of_purchases, *use])
         parts: list[Section] = [
             Facts({"rows": self.n_rows, "customers": self.n_customers}),
             Rows([*columns, "use lost", "95 % interval", "most by"], rows),
@@ -157,33 +156,37 @@ def predict_history(
     predicted: list[PredictedUse] = []
     left_out: dict[str, Text] = {}
     # Where a further option changes no group, it costs nothing.
-    losses: dict[tuple[str, bytes], dict[str, Score | Text]] = {}
+    losses: dict[tuple[object, ...], tuple[dict[str, Score | Text], float]] = {}
     with step("predicting", len(methods)) as bar:
         for one, of_one in zip(methods, groups, strict=True):
             told: dict[str, Score | Text] = {}
+            habits: float | None = None
             if isinstance(of_one, Groups):
-                key = one.deals, of_one.labels.tobytes()
-                told = losses[key] = losses[key] if key in losses else _losses(history, one, of_one, seed)
+                key = one.deals, one.within, one.classes, of_one.labels.tobytes()
+                told, habits = losses[key] = losses[key] if key in losses else _losses(history, one, of_one, seed)
             left_out |= {name: why for name, why in told.items() if isinstance(why, Text)}
             scores = {name: score for name, score in told.items() if isinstance(score, Score)}
-            predicted.append(PredictedUse(one, of_one, scores))
+            predicted.append(PredictedUse(one, of_one, scores, habits))
             bar.advance()
     seconds = round(time.perf_counter() - started, 3)
     return HistoryPredictions(history.n_rows, len(history.customers), predicted, left_out, seed, seconds)
 
 
-def _losses(history: History, method: PermuteGroups, groups: Groups, seed: int) -> dict[str, Score | Text]:
-    """Measure the contest's losses on one deal of the purchases."""
+def _losses(
+    history: History, method: PermuteGroups, groups: Groups, seed: int
+) -> tuple[dict[str, Score | Text], float]:
+    """Measure the contest's losses on one deal of the purchases, and what habits tell of it."""
     rng = generator(seed, PERMUTE_GROUPS, "predict")
     dealt = deal(history, groups, method.deals, rng)
     holders = draw_holders(groups, rng)
     dealt_out = put_in_place(history, groups, dealt, holders, hides_baskets=method.deals == "rows").history
     is_sampled = "item" not in history.absent and history.kept["item"].n_unique() > MOST_ITEMS
     sampled = {name: {"sample": N_ITEMS} for name in ("item-cf-supply", "item-cf-retail") if is_sampled}
-    return {
+    told = {
         name: measure_or_say_why(HISTORY_UTILITIES.make(name, **sampled.get(name, {})), name, history, dealt_out)
         for name in CONTEST_UTILITIES
     }
+    return told, known_by_habits(history, groups, dealt["row"].to_numpy())
 
 
 def _methods(method: object, options: Mapping[str, object]) -> list[PermuteGroups]:

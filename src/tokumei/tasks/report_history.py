@@ -44,7 +44,7 @@ from tokumei.reports.needs import REPORT_ROWS, SWEEP_ROWS, lacks, sample_custome
 from tokumei.reports.page import Page
 from tokumei.tasks.attribute_history import ATTRIBUTION, OF_SOME, sources_if_known
 from tokumei.tasks.audit_drawn_history import NO_PSEUDONYMS
-from tokumei.tasks.histories import history_of, known_of, released_of
+from tokumei.tasks.histories import characters_known, history_of, known_of, released_of
 from tokumei.tasks.table_release import told_of_audit
 from tokumei.tasks.threat_history import unicity_history
 
@@ -185,7 +185,8 @@ def report_history(
 ) -> HistoryReport:
     """Measure and attack a release in every way.
 
-    knowledge: how much is known in per cent, each drawn anew, or `25=FILE` or a mapping from it to a history.
+    knowledge: how much is known in per cent, each drawn anew, or `25=FILE` or a mapping from it to a history. Items of
+        a contest's file are known by two characters, all others whole.
     draw: how it is drawn: `contest` leaves nobody without a known row, `uniform` gives each row the same chance.
     minutes: how long attacks may take in all: the strongest that fit are tried, and the others said to be left out.
     sample: attack at most so many customers, drawn at random; as many as take minutes if not given.
@@ -206,7 +207,16 @@ def report_history(
         return HistoryReport(name or f"Report on {after.name}", done, seconds, swept, None, audit)
     some = sample_customers(before, after, sample, most_rows=REPORT_ROWS, seed=seed)
     items = item_hierarchy(hierarchy)
-    known = read_knowledge(knowledge or list(REPORT_SHARES), some.original, seed, reading, draw=draw, hierarchy=items)
+    characters = characters_known(original, reading)
+    known = read_knowledge(
+        knowledge or list(REPORT_SHARES),
+        some.original,
+        seed,
+        reading,
+        draw=draw,
+        hierarchy=items,
+        item_characters=characters,
+    )
     used, not_tried = _in_time(list(attacks or default_attacks(before)), some.original, known, minutes)
     sources, not_judged = sources_if_known(before, release, after)
     if some.said is not None:
@@ -257,7 +267,16 @@ def sweep_history(
         ways, left_out = possible_ways({**default_grid(some.original.absent), **rolled}, some.original)
     else:
         ways = dict(grid) if isinstance(grid, Mapping) else read_grid(grid)
-    known = read_knowledge(knowledge or list(SWEEP_SHARES), some.original, seed, reading, draw=draw, hierarchy=items)
+    characters = characters_known(history, reading)
+    known = read_knowledge(
+        knowledge or list(SWEEP_SHARES),
+        some.original,
+        seed,
+        reading,
+        draw=draw,
+        hierarchy=items,
+        item_characters=characters,
+    )
     folder = None if out is None else Path(out)
     wanted = list(attacks or default_attacks(some.original))
     used, not_tried = _in_time(wanted, some.original, known, minutes, n_releases=len(ways))
@@ -287,10 +306,12 @@ def read_knowledge(
     *,
     draw: Draw = "contest",
     hierarchy: Hierarchy | None = None,
+    item_characters: int | None = None,
 ) -> dict[str, History]:
     """Return what is known by its share in per cent; drawn anew where no file is named.
 
-    Items are drawn by their first characters, as the contests did; with a hierarchy, by their categories of level 1.
+    Items are drawn whole, or by their first characters, as the contests did; with a hierarchy, by their categories of
+    level 1.
     """
     if isinstance(given, Mapping):
         known = {str(share): known_of(one, reading) for share, one in given.items()}
@@ -303,7 +324,7 @@ def read_knowledge(
             if file:
                 known[share] = known_of(file, reading)
             elif hierarchy is None:
-                known[share] = original.known(int(share) / 100, seed=seed, draw=draw)
+                known[share] = original.known(int(share) / 100, seed=seed, draw=draw, item_characters=item_characters)
             else:
                 whole = original.known(int(share) / 100, seed=seed, draw=draw, item_characters=None)
                 known[share] = roll_up(whole, hierarchy, min(1, hierarchy.height))

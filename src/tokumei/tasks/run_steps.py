@@ -42,7 +42,7 @@ from tokumei.tasks.attack_table import ANYBODY, attack_release, attack_table, li
 from tokumei.tasks.attribute_history import ATTRIBUTION, UNKNOWN_SOURCES
 from tokumei.tasks.audit_drawn_history import NO_PSEUDONYMS, drawn_history
 from tokumei.tasks.audit_table import audit_table, in_roles_of
-from tokumei.tasks.histories import HistoryRelease
+from tokumei.tasks.histories import HistoryRelease, characters_known
 from tokumei.tasks.job_file import PIPELINE, Job, check_columns, table_of
 from tokumei.tasks.measure_history import measure_history
 from tokumei.tasks.measure_table import TableUse, copies, drawn_rows, measure_table, profile
@@ -256,7 +256,8 @@ class HistoryWork:
         told: Json = {"threat": threat.name, "attack": attack, "known": threat.share}
         if self._is_drawn(number):
             return {**told, "scores": {}, "left_out": {attack: to_json(NO_PSEUDONYMS)}}
-        known = self.history.known(threat.share, seed=1)
+        characters = characters_known(self.job.file, self.job.reading)
+        known = self.history.known(threat.share, seed=1, item_characters=characters)
         release = self.release(number)
         done = attack_history(known, release, attack)
         scores = dict(done.to_dict().get("success", {}))
@@ -309,7 +310,7 @@ class TableWork:
             return
         for threat in self.job.threats:
             for attack in threat.attacks:
-                if getattr(DISCLOSURE_ATTACKS.get(attack), "asks_whose", True):
+                if attack != ALL and getattr(DISCLOSURE_ATTACKS.get(attack), "asks_whose", True):
                     expected = "an attack on rows of nobody: singling-out, linkability or inference"
                     raise InputError.of(expected, file=self.job.file, option=f"threat {threat.name}", value=attack)
 
@@ -452,6 +453,7 @@ class TableWork:
             known=threat.knows,
             known_share=threat.share,
             rows=self.row_numbers,
+            made_up=self.row_numbers is None,
             hierarchies=self.table.hierarchies,
             method=self._method(),
             seed=1,

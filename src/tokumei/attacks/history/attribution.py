@@ -70,24 +70,23 @@ def attribute(knowledge: History, published: History, guesses: pl.DataFrame | No
     found = _found(sides, pairs)
     weights = _learned(sides, pairs, linked)
     evidence = Evidence(sides, pairs, np.ones(len(sides.who), bool), linked)
-    given = _weigh(evidence, weights, found)
+    given = _weigh(evidence, weights)
     if groups is not None:
-        dealt = share_out(sides, groups, found)
-        is_open = (groups.size == 1)[groups.of_name[sides.pseudonym[given.row]]]
-        given = given.select(is_open).beside(dealt)
-    customer, chance = _likeliest(given, found, n_rows)
-    is_found = np.zeros(n_rows, bool)
-    is_found[found.row[found.chance > FOUND]] = True
+        is_open = (groups.size == 1)[groups.of_name[sides.pseudonym]]
+        dealt = share_out(sides, groups, found).beside(found.select(~is_open[found.row]))
+        given = given.select(is_open[given.row]).beside(dealt)
+    taken, is_found = found.select(found.chance > FOUND), np.zeros(n_rows, bool)
+    is_found[taken.row] = True
+    customer, chance = _likeliest(given.select(~is_found[given.row]).beside(taken), n_rows)
     names = pl.Series(sides.customers, dtype=pl.String)
     said = names.gather(pl.Series(np.maximum(customer, 0))).set(pl.Series(customer < 0), None)
     return pl.DataFrame({"customer": said, "chance": chance, "is_found": is_found}, schema=schema)
 
 
-def _weigh(evidence: Evidence, weights: Floats, found: Given) -> Given:
-    """Return whose each row may be by the evidence, and how likely it is so and was not known before."""
+def _weigh(evidence: Evidence, weights: Floats) -> Given:
+    """Return whose each row may be by the evidence, known or not, and how likely it is so."""
     sides, parts = evidence.sides, []
     n_rows = len(sides.pseudonym)
-    unknown = 1 - np.bincount(found.row, found.chance, n_rows)
     for first in range(0, n_rows, ROWS_AT_ONCE):
         rows = np.arange(first, min(first + ROWS_AT_ONCE, n_rows))
         who, features = evidence.features(rows)
@@ -96,7 +95,7 @@ def _weigh(evidence: Evidence, weights: Floats, found: Given) -> Given:
         chance = np.exp(scores - scores.max(axis=1, keepdims=True)) * (who >= 0)
         chance /= np.maximum(chance.sum(axis=1, keepdims=True), 1.0)
         row, place = np.nonzero(chance > HARDLY)
-        parts.append((rows[row], who[row, place], chance[row, place] * unknown[rows[row]]))
+        parts.append((rows[row], who[row, place], chance[row, place]))
     return Given(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
@@ -111,13 +110,11 @@ def _found(sides: Sides, pairs: Found) -> Given:
     return Given(row, who, chance / np.maximum(total, 1.0)[row])
 
 
-def _likeliest(given: Given, found: Given, n_rows: int) -> tuple[Ints, Floats]:
-    """Return the likeliest buyer of each row, −1 for nobody, and the chance: as a known purchase, or by the rest."""
-    both = given.beside(found)
-    row, who, chance = both.row, both.who, both.chance
-    width = int(who.max(initial=0)) + 1
-    cells, at = np.unique(row * width + who, return_inverse=True)
-    total = np.bincount(at, chance, len(cells))
+def _likeliest(given: Given, n_rows: int) -> tuple[Ints, Floats]:
+    """Return the likeliest buyer of each row, −1 for nobody, and the chance."""
+    width = int(given.who.max(initial=0)) + 1
+    cells, at = np.unique(given.row * width + given.who, return_inverse=True)
+    total = np.bincount(at, given.chance, len(cells))
     order = np.lexsort((-cells, total, cells // width))
     last = np.flatnonzero(np.diff(cells[order] // width, append=-1))
     best = order[last]

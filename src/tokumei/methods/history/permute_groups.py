@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -14,14 +12,21 @@ import polars as pl
 from tokumei.core.errors import CannotAnonymize, InputError, PromiseBroken
 from tokumei.core.score import most_within
 from tokumei.core.seeds import generator
-from tokumei.core.text import Json
 from tokumei.data.history import History
 from tokumei.data.release import Recipe, Release
-from tokumei.engines.item_sets import Floats, Ints
+from tokumei.engines.item_sets import Ints
+from tokumei.methods.history.dealing import (
+    OPEN,
+    Groups,
+    classes_by,
+    deal,
+    draw_holders,
+    put_in_place,
+    rows_by_cell,
+)
+from tokumei.methods.history.habits import known_by_habits
 from tokumei.methods.history.like_months import Limits, groups_under
-from tokumei.methods.history.steps import Changed, release_under_pseudonyms
-
-OPEN = -1
+from tokumei.methods.history.steps import release_under_pseudonyms
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,15 @@ class PermuteGroups:
     (open unknown rows + blocks) / (unknown rows) are. Whoever knows habits is no surer of an order with the release
     than without it.
 
+    Habits tell much where some customers buy by the dozen and others singly. With `within`, blocks are of one month
+    *and* one class of quantities (or of prices), of which all customers of a group keep as many rows as the one with
+    the fewest. The second bound then holds for whoever also knows how many rows of each class everybody has in each
+    month: classes are parts of the values of all rows, whoever's they are, so that the purchases of a block can be
+    exchanged as above and all else stays as it is. More rows are cut.
+
+    How much habits tell is no bound but counted (`known_by_habits`): the share of the released purchases that whoever
+    is granted the groups gives to their buyers by item and quantity, with habits learned from four fifths of all rows.
+
     Both hold of the published rows, which are shuffled; the release beside the original is the publisher's. That
     *somebody* of the group bought a thing, or was there on a day, is no secret. Times and invoices, which would join
     the rows of a basket again, are hidden. Dealt out by `baskets`, whole baskets go to one pseudonym and keep their
@@ -106,6 +120,16 @@ class PermuteGroups:
         default="rows",
         metadata={"help": "Deal out single rows and their days, or whole baskets (a customer's rows of a day)."},
     )
+    within: Literal["month", "quantity", "price"] = field(
+        default="month",
+        metadata={
+            "help": "Deal out all purchases of a month together, or those of like quantities or prices alone, so that "
+            "whoever usually buys much, or dear, is not told by it."
+        },
+    )
+    classes: int = field(
+        default=2, metadata={"help": "So many classes of quantities or prices, each with about as many rows."}
+    )
 
     def anonymize(self, original: History, *, seed: int) -> Release:
         """Cut, deal out, hand out under pseudonyms, and recount the bound on what came out."""
@@ -114,7 +138,8 @@ class PermuteGroups:
         holders = draw_holders(groups, generator(seed, "permute-groups", "hand out"))
         release = hand_out(original, groups, dealt, holders, hides_baskets=self.deals == "rows", seed=seed)
         cut = {"rows_cut": int(original.kept.height - release.frame["customer"].count())}
-        found = {**groups.promise, **(groups.promise_of_rows if self.deals == "rows" else {}), **cut}
+        habits = {"known_by_habits": known_by_habits(original, groups, dealt["row"].to_numpy())}
+        found = {**groups.promise, **(groups.promise_of_rows if self.deals == "rows" else {}), **habits, **cut}
         check_equal_counts(groups, release)
         return Release(
             release.frame, Recipe("permute-groups", asdict(self), seed, found=found), release.rows, release.pseudonyms
@@ -126,6 +151,13 @@ class PermuteGroups:
         if isinstance(groups, CannotAnonymize):
             raise groups
         return groups
+
+    def classes_of(self, original: History) -> Ints | None:
+        """Return the class of each row, within which purchases are dealt out; None where all of a month are in one."""
+        if self.within == "month":
+            return None
+        original.check_has([self.within], "permute-groups", {self.within: "within=month"})
+        return classes_by(original, self.within, self.classes)
 
     def limits(self, n_customers: int) -> Limits:
         """Return how many customers may be open or in groups of their own."""
@@ -141,6 +173,13 @@ class PermuteGroups:
             raise InputError.of("at least two customers in a group", option="smallest", value=self.smallest)
         if self.deals not in ("rows", "baskets"):
             raise InputError.of("rows or baskets", option="deals", value=self.deals)
+        if self.within not in ("month", "quantity", "price"):
+            raise InputError.of("month, quantity or price", option="within", value=self.within)
+        if self.classes < 2:
+            raise InputError.of("at least two classes", option="classes", value=self.classes)
+        if self.deals == "baskets" and self.within != "month":
+            expected = "month where whole baskets are dealt out, which hold purchases of several classes"
+            raise InputError.of(expected, option="within", value=self.within)
         if self.deals == "baskets" and self.attributed < 1:
             expected = "1 where whole baskets are dealt out, of whose purchases no bound holds"
             raise InputError.of(expected, option="attributed", value=self.attributed)
@@ -150,141 +189,17 @@ def group_each(original: History, methods: Sequence[PermuteGroups]) -> list[Grou
     """Find the groups of each method, or why there are none; those that differ in their bound alone in one search."""
     for one in methods:
         one.check_options()
-    customers, n_rows = rows_by_month(original)
     found: dict[PermuteGroups, Groups | CannotAnonymize] = {}
     for alike in {replace(one, bound=1.0): None for one in methods}:
+        classes = alike.classes_of(original)
+        customers, n_rows = rows_by_cell(original, classes)
         # The largest bound first: groups of the smaller ones are merged from its groups.
         bounds = sorted({one.bound for one in methods if replace(one, bound=1.0) == alike}, reverse=True)
         some = [replace(alike, bound=bound) for bound in bounds]
-        for one, labels in zip(some, groups_under(n_rows, [one.limits(len(customers)) for one in some]), strict=True):
-            found[one] = labels if isinstance(labels, CannotAnonymize) else Groups(customers, n_rows, labels)
+        limits = [one.limits(len(customers)) for one in some]
+        for one, labels in zip(some, groups_under(n_rows, limits), strict=True):
+            found[one] = labels if isinstance(labels, CannotAnonymize) else Groups(customers, n_rows, labels, classes)
     return [found[one] for one in methods]
-
-
-def rows_by_month(original: History) -> tuple[pl.Series, Ints]:
-    """Return the customers in alphabetical order and the rows of each (down) in each month (across)."""
-    customers = pl.Series("customer", original.customers, pl.String)
-    n_rows = np.zeros((len(customers), len(original.periods)), np.int64)
-    rows = original.frame.select("customer", period=original.period).drop_nulls()
-    rows = rows.join(pl.DataFrame({"customer": customers, "at": np.arange(len(customers))}), on="customer")
-    np.add.at(n_rows, (rows["at"].to_numpy(), rows["period"].to_numpy() - (original.periods or [0])[0]), 1)
-    return customers, n_rows
-
-
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """Customers in alphabetical order, their rows in each month, and the group of each (−1: left open)."""
-
-    customers: pl.Series
-    n_rows: Ints
-    labels: Ints
-
-    @cached_property
-    def members(self) -> list[Ints]:
-        """The customers of each group, by number."""
-        order = np.argsort(self.labels, kind="stable")
-        order = order[self.labels[order] >= 0]
-        return np.split(order, np.flatnonzero(np.diff(self.labels[order])) + 1) if len(order) else []
-
-    @property
-    def promise(self) -> Json:
-        """The bound, what it is made of, and how far a draw may lie from it."""
-        n, n_open, n_groups = len(self.labels), int((self.labels == OPEN).sum()), len(self.members)
-        return {
-            "bound": (n_open + n_groups) / max(1, n),
-            "bound_deviation": math.sqrt(n_groups) / max(1, n),
-            "open": n_open,
-            "groups": n_groups,
-            "smallest_group": min((len(one) for one in self.members), default=0),
-        }
-
-    @property
-    def promise_of_rows(self) -> Json:
-        """The bound on purchases given to their buyers, where rows and days are dealt out, and what it is made of."""
-        return {
-            "attribution_bound": (self.open_rows + sum(self.blocks)) / max(1, self.rows_left),
-            "open_rows": self.open_rows,
-            "blocks": sum(self.blocks),
-        }
-
-    @cached_property
-    def blocks(self) -> list[int]:
-        """The blocks of each group, which are the rows that each of its customers keeps."""
-        return [int(self.n_rows[one].min(axis=0).sum()) for one in self.members]
-
-    @property
-    def open_rows(self) -> int:
-        """The rows of open customers."""
-        return int(self.n_rows[self.labels == OPEN].sum())
-
-    @property
-    def rows_left(self) -> int:
-        """The rows that are released."""
-        return self.open_rows + sum(n * len(one) for n, one in zip(self.blocks, self.members, strict=True))
-
-    @property
-    def rows_cut(self) -> int:
-        """The rows that are not released."""
-        return int(self.n_rows.sum()) - self.rows_left
-
-    @property
-    def open_share(self) -> float:
-        """The share of the released rows that open customers have."""
-        return self.open_rows / max(1, self.rows_left)
-
-
-def deal(original: History, groups: Groups, deals: str, rng: np.random.Generator) -> pl.DataFrame:
-    """Deal the purchases of each group out to as many bundles as it has customers.
-
-    Gives the columns row (of the original), day_of (the row whose day it gets), period, group and bundle; open
-    customers are not among them. In every month the bundles of a group have as many rows as its customer with the
-    fewest, drawn alike from all.
-    """
-    rows = _rows_of_groups(original, groups)
-    least, who, period = (rows[name].to_numpy() for name in ("least", "number", "period"))
-    # All rows of a basket get one number, so that baskets stay together in the order that is drawn.
-    basket = (
-        np.arange(rows.height)
-        if deals == "rows"
-        else rows.select(pl.struct("number", "date").rank("dense")).to_series().to_numpy()
-    )
-    drawn = rng.random(int(basket.max(initial=0)) + 1)[basket]
-    order = np.lexsort((np.arange(rows.height), drawn, period, who))
-    rank = np.empty(rows.height, np.int64)
-    rank[order] = _rank_in_runs(who[order], period[order])
-    kept = np.flatnonzero(rank < least)
-    if deals == "rows":
-        return deal_blocks(rows[kept], *rng.random((2, len(kept))))
-    turn = np.empty(rows.height, np.int64)
-    turn[order] = _turn_in_runs(who[order], period[order], basket[order])
-    # Each turn begins with another customer, and each month too: this is what makes the dealing even.
-    seat = (rows["seat"].to_numpy() + turn + period) % np.maximum(1, rows["size"].to_numpy())
-    group = rows["group"].to_numpy()
-    kept = kept[np.lexsort((rank[kept], seat[kept], turn[kept], period[kept], group[kept]))]
-    bundle = _rank_in_runs(group[kept], period[kept]) // np.maximum(1, least[kept])
-    dealt = rows[kept].select("row", pl.col("row").alias("day_of"), "period", "group")
-    return dealt.with_columns(bundle=pl.Series(bundle))
-
-
-def deal_blocks(rows: pl.DataFrame, by_label: Floats, by_day: Floats) -> pl.DataFrame:
-    """Deal the rows of each block out to bundles, and their days to the rows, each in the order of its own numbers.
-
-    The j-th rows of all customers of a group in a month are a block. In it the row with the least number of `by_label`
-    goes to the first bundle, and gets the day of the row with the least number of `by_day`.
-    """
-    who, period, group = (rows[name].to_numpy() for name in ("number", "period", "group"))
-    # Of one day in the order of the original: what was bought must not tell which block it is in.
-    order = np.lexsort((rows["row"].to_numpy(), rows["date"].to_numpy(), period, who))
-    block = np.empty(rows.height, np.int64)
-    block[order] = _rank_in_runs(who[order], period[order])
-    label, day = (np.lexsort((numbers, block, period, group)) for numbers in (by_label, by_day))
-    dealt = rows[label].select("row", rows["row"].gather(day).alias("day_of"), "period", "group")
-    return dealt.with_columns(bundle=pl.Series(_rank_in_runs(group[label], period[label], block[label])))
-
-
-def draw_holders(groups: Groups, rng: np.random.Generator) -> list[Ints]:
-    """Draw for each group which customer gets which bundle: the permutation that nobody can know."""
-    return [rng.permutation(members) for members in groups.members]
 
 
 def hand_out(
@@ -298,94 +213,21 @@ def hand_out(
     return replace(release, rows=moved.rows)
 
 
-def put_in_place(
-    original: History, groups: Groups, dealt: pl.DataFrame, holders: list[Ints], *, hides_baskets: bool
-) -> Changed:
-    """Put the bundles in the place of their holders' rows, still under the holders' own names.
-
-    Which of a holder's rows a purchase replaces is nobody's to see; those near in date and price are chosen.
-    """
-    firsts = np.cumsum([0, *(len(one) for one in groups.members)])
-    holder = np.concatenate([*holders, np.zeros(0, np.int64)]).astype(np.int64)
-    frame = original.frame
-    source = np.where(frame["customer"].is_null().to_numpy(), -1, np.arange(original.n_rows))
-    slots = _rows_of_groups(original, groups).sort("number", "period", "date", "price", "row")
-    source[slots["row"].to_numpy()] = -1
-    life = firsts[dealt["group"].to_numpy()] + dealt["bundle"].to_numpy()
-    contents = dealt.with_columns(
-        pl.Series("holder", holder[life]),
-        pl.Series("date", frame["date"].gather(dealt["day_of"])),
-        pl.Series("price", frame["price"].gather(dealt["row"])),
-    ).sort("holder", "period", "date", "price", "row")
-    cells = slots.group_by("number", "period", maintain_order=True).agg(n=pl.len())
-    cells = cells.with_columns(start=pl.col("n").cum_sum() - pl.col("n"))
-    cells = contents.join(cells, left_on=["holder", "period"], right_on=["number", "period"], maintain_order="left")
-    rank = _rank_in_runs(cells["holder"].to_numpy(), cells["period"].to_numpy())
-    n_here = cells.select(pl.len().over("holder", "period")).to_series().to_numpy()
-    # Spread over the holder's rows in order of time: strictly rising, since there are no more purchases than rows.
-    spread = ((2 * rank + 1) * cells["n"].to_numpy()) // (2 * np.maximum(1, n_here))
-    place = slots["row"].to_numpy()[cells["start"].to_numpy() + spread]
-    source[place] = cells["row"].to_numpy()
-    day_of = source.copy()
-    day_of[place] = cells["day_of"].to_numpy()
-    return _moved(original, source, day_of, groups, hides_baskets=hides_baskets)
-
-
 def check_equal_counts(groups: Groups, release: Release) -> None:
-    """Recount on the release that all customers of a group have equal numbers of rows in every month."""
-    rows = release.frame.select(pseudonym="customer", period=History(release.frame).period).drop_nulls()
-    counts = rows.group_by("pseudonym", "period").agg(n=pl.len())
+    """Recount on the release that all customers of a group have equal numbers of rows in every month and class."""
+    classes = pl.Series(np.zeros(release.frame.height, np.int64) if groups.classes is None else groups.classes)
+    at = pl.Series(np.arange(release.frame.height)) if release.rows is None else release.rows
+    rows = release.frame.select(
+        pseudonym="customer", period=History(release.frame).period, part=classes.gather(at)
+    ).drop_nulls()
+    counts = rows.group_by("pseudonym", "period", "part").agg(n=pl.len())
     names = pl.DataFrame({"customer": groups.customers, "group": groups.labels}).filter(pl.col("group") >= 0)
     truth = (release.pseudonyms if release.pseudonyms is not None else pl.DataFrame()).join(names, on="customer")
     found = truth.join(counts, on=["pseudonym", "period"], how="left")
     sizes = pl.DataFrame({"group": np.arange(len(groups.members)), "size": [len(one) for one in groups.members]})
-    by_month = found.group_by("group", "period").agg(pl.col("n").n_unique(), present=pl.len()).join(sizes, on="group")
-    if by_month.filter((pl.col("n") > 1) | (pl.col("present") != pl.col("size"))).height:
+    by_part = found.group_by("group", "period", "part").agg(pl.col("n").n_unique(), present=pl.len())
+    if by_part.join(sizes, on="group").filter((pl.col("n") > 1) | (pl.col("present") != pl.col("size"))).height:
         raise PromiseBroken("Customers of one group differ in their numbers of rows, so that the bound does not hold.")
-
-
-def _rows_of_groups(original: History, groups: Groups) -> pl.DataFrame:
-    """Return the rows of grouped customers, each with its group, the seat in it, and the least rows there."""
-    members = groups.members
-    number = np.concatenate([*members, np.zeros(0, np.int64)]).astype(np.int64)
-    sizes = np.array([len(one) for one in members], np.int64)
-    who = pl.DataFrame(
-        {
-            "customer": groups.customers.gather(number),
-            "number": number,
-            "group": np.repeat(np.arange(len(members)), sizes),
-            "size": np.repeat(sizes, sizes),
-            "seat": np.concatenate([*(np.arange(size) for size in sizes), np.zeros(0, np.int64)]).astype(np.int64),
-        }
-    )
-    first = (original.periods or [0])[0]
-    rows = original.frame.select("customer", "date", "price", period=original.period - first)
-    rows = rows.with_row_index("row").with_columns(pl.col("row", "period").cast(pl.Int64))
-    found = rows.join(who, on="customer", how="inner", maintain_order="left")
-    least = np.zeros((len(members), groups.n_rows.shape[1]), np.int64)
-    for at, one in enumerate(members):
-        least[at] = groups.n_rows[one].min(axis=0)
-    return found.with_columns(least=pl.Series(least[found["group"].to_numpy(), found["period"].to_numpy()]))
-
-
-def _moved(original: History, source: Ints, day_of: Ints, groups: Groups, *, hides_baskets: bool) -> Changed:
-    """Write the purchase of the source row and the day of another in the place of each row; −1 leaves it deleted."""
-    frame = original.frame
-    is_kept = pl.Series(source >= 0)
-    moved = frame.drop("customer")[np.maximum(source, 0)] if frame.height else frame.drop("customer")
-    moved = moved.with_columns(
-        frame["customer"], frame["date"].gather(np.maximum(day_of, 0)) if frame.height else "date"
-    )
-    moved = moved.select(frame.columns)
-    if hides_baskets and groups.members:
-        is_open = moved["customer"].is_in(groups.customers.filter(pl.Series(groups.labels == OPEN)).to_list())
-        time = pl.when(pl.col("time").is_not_null()).then(pl.time(0, 0))
-        moved = moved.with_columns(pl.when(is_open).then("time").otherwise(time).alias("time"))
-        # Of everybody, since a column that only some rows have cannot be read again.
-        if frame["invoice"].drop_nulls().n_unique() > 1:
-            moved = moved.with_columns(invoice=pl.lit(None, frame.schema["invoice"]))
-    history = History(moved.with_columns(pl.when(is_kept).then(pl.all())), original.name)
-    return Changed(history, pl.Series("row", np.where(source >= 0, source, np.arange(original.n_rows))))
 
 
 def _lives(original: History, groups: Groups, holder: Ints) -> pl.DataFrame:
@@ -397,31 +239,3 @@ def _lives(original: History, groups: Groups, holder: Ints) -> pl.DataFrame:
     by_customer = pl.DataFrame({"customer": groups.customers, "life": life})
     periods = pl.DataFrame({"period": original.periods}, schema={"period": pl.Int32})
     return by_customer.join(periods, how="cross")
-
-
-def _rank_in_runs(*keys: Ints) -> Ints:
-    """Count from 0 within each run of equal keys."""
-    n = len(keys[0])
-    is_first = _is_first(*keys)
-    starts = np.maximum.accumulate(np.where(is_first, np.arange(n), 0)) if n else np.zeros(0, np.int64)
-    rank: Ints = np.arange(n) - starts
-    return rank
-
-
-def _turn_in_runs(who: Ints, period: Ints, basket: Ints) -> Ints:
-    """Count the baskets from 0 within each customer and month."""
-    if not len(who):
-        return np.zeros(0, np.int64)
-    begins = np.cumsum(_is_first(who, period, basket))
-    starts = np.maximum.accumulate(np.where(_is_first(who, period), begins, 0))
-    turn: Ints = begins - starts
-    return turn
-
-
-def _is_first(*keys: Ints) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Mark the start of each run of equal keys."""
-    is_first = np.zeros(len(keys[0]), bool)
-    is_first[:1] = True
-    for key in keys:
-        is_first[1:] |= key[1:] != key[:-1]
-    return is_first
