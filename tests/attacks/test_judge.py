@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from tokumei.attacks.judge import judge, wilson_interval
+from tokumei.attacks.judge import judge, share_beyond, wilson_interval
 from tokumei.core.errors import InputError
 from tokumei.data.history import History
 
@@ -172,3 +172,9 @@ def test_judge_equals_looking_at_every_customer_and_month(
     lives = {(who, name) for (who, month), name in right.items() if who in customers and month in periods}
     named = [all(is_right[at] for at in every if at in right and (at[0], right[at]) == life) for life in lives]
     assert found.pseudonym.value == sum(named) / max(1, len(lives))
+
+
+def test_difference_of_two_shares_by_hand_says_nothing_where_all_of_few_are_found() -> None:
+    for counts, wanted in (((80, 100, 20, 100), (0.6, 0.475, 0.694)), ((180, 180, 20, 20), (0.0, -0.021, 0.161))):
+        beyond, ends = share_beyond(*counts)
+        assert (beyond, *ends) == pytest.approx(wanted, abs=1e-3)

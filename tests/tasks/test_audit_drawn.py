@@ -166,3 +166,16 @@ def test_every_method_that_draws_rows_is_audited() -> None:
     drawing = [name for name in TABLE_ANONYMIZERS if getattr(TABLE_ANONYMIZERS.get(name), "draws_all_columns", False)]
     assert drawing == ["aim", "copula", "mst", "sequential-trees"]
     assert all(issubclass(TABLE_ANONYMIZERS.get(name), Synthesizer) for name in drawing)
+
+
+@pytest.mark.parametrize("n", [100, 200])
+def test_few_people_of_whom_all_have_a_near_copy_are_no_leak(n: int) -> None:
+    """Three columns of few values: any row is near one that is drawn, of people inside and outside alike."""
+    random = np.random.default_rng(n)
+    frame = pl.DataFrame({name: random.choice(["a", "b", "c"], n) for name in ("one", "two", "three")})
+    table = tk.Table(frame, qi=["one", "two"], sensitive=["three"])
+    for seed in range(5):
+        audit = tk.anonymize(table, method=Copying(), seed=seed).facts["audit"]
+        near = next(one for one in audit["findings"] if one["attack"] == "near-copies")
+        assert near["found"] > 0.95
+        assert not any(one["is_leak"] for one in audit["findings"])

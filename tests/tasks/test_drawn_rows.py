@@ -66,6 +66,10 @@ def test_job_spends_from_the_file_beside_it_and_its_dossier_takes_no_row_for_a_p
     assert page.count("drawn anew") == 3
     assert "誰のものでもない" in (folder / "out" / "report.ja.md").read_text()
     results = json.loads((folder / "out" / "dossier.json").read_text())["results"]
+    # What classes of drawn rows would say is nobody's risk, and stands nowhere.
+    for what in ("smallest class has", "Who is at risk", "are of one alone", "How large classes are"):
+        assert what not in page
+    assert "the rows are drawn from a model" in page
     audit = results["drawn"].pop("audit")
     assert results["drawn"] == {"epsilon": 1.0, "delta": 1e-6, "protects": "rows, each of another person"}
     assert {one["attack"] for one in audit["findings"]} >= {"linkability", "inference"}

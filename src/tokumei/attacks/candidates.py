@@ -435,7 +435,7 @@ def share_score(
         control=control if outside is None else outside[0] / max(1, outside[1]),
         risk=risk,
         risk_interval=reach,
-        inputs={"people": n_people, **(inputs or {})},
+        inputs={"people": n_people, **({} if outside is None else {"outside": outside[1]}), **(inputs or {})},
     )
 
 

@@ -366,6 +366,22 @@ def risk_above(found: float, n_tried: float, found_else: float, n_else: float) -
     return value, (low, high)
 
 
+def share_beyond(found: float, n_tried: float, found_else: float, n_else: float) -> tuple[float, tuple[float, float]]:
+    """Return the difference of two shares with its 95 % interval, by the ends of theirs (Newcombe 1998, method 10).
+
+    `risk_above` divides it by what is left to find, and with few people outside says much where nearly all are found.
+
+    Example: of 100 people 80 are found and of 100 outside 20, with the intervals .711 to .867 and .133 to .289. The
+    difference is .6, from .6 − √(.089² + .089²) = .475 to .6 + √(.067² + .067²) = .694. Where all of 180 and all of 20
+    are found it is 0, from −√(.021² + 0²) = −.021 to √(0² + .161²) = .161.
+    """
+    share, other = found / n_tried, found_else / n_else
+    (low, high), (low_else, high_else) = wilson_interval(found, n_tried), wilson_interval(found_else, n_else)
+    beyond = share - other
+    down, up = math.hypot(share - low, high_else - other), math.hypot(high - share, other - low_else)
+    return beyond, (beyond - down, beyond + up)
+
+
 # Shares of people outside who are taken for members, by the score at that threshold.
 FALSE_ALARMS = {"success": 0.01, "at-0.1%": 0.001}
 

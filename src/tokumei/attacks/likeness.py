@@ -98,7 +98,8 @@ class Likeness:
     @classmethod
     def _made(cls, threat_model: ThreatModel, seed: int) -> Likeness:
         wider = threat_model.wider
-        if wider is None:
+        # What was learned of one release says nothing of the records of another.
+        if wider is None or wider.published is not threat_model.published:
             return cls._of(threat_model, seed)
         return cls.of(wider, seed=seed).over([wider.known_columns.index(name) for name in threat_model.known_columns])
 

@@ -202,7 +202,10 @@ def _in_favor(case: Evidence) -> Iterator[Said]:
         )
     n = len(case.bounds) + len(case.requirements)
     yield Said("All {n} requirements and bounds hold, recounted on the released rows.", {"n": n})
-    yield Said("The smallest class has {k}; {n} are alone.", {"k": case.k, "n": case.n_alone})
+    if case.is_drawn:
+        yield Said("No row is a person's: all were drawn from a model.", {})
+    else:
+        yield Said("The smallest class has {k}; {n} are alone.", {"k": case.k, "n": case.n_alone})
 
 
 def _figures(case: Evidence) -> Iterator[tuple[JsonView, str, Figure]]:

@@ -137,6 +137,8 @@ OF_DESCRIPTIONS = "singling-out"
 # Kinds of columns of which nothing is known but what their values look like.
 UNKNOWN = ("number", "category", "phrases")
 # Columns that these words name hold the body of a person, which no text tells.
+# Why risks by class are not told of rows that a model drew.
+NO_ONES = "the rows are drawn from a model: none of them is a person's, and attacks tell what they give away"
 _BODY = {
     "biometric": r"\b(fingerprints?|voice ?prints?|iris|retina|biometrics?|gait|dna|genome)\b|指紋"
     r"|虹彩|声紋|静脈|歩容|ゲノム",
@@ -164,6 +166,8 @@ class Evidence:
     unit: str = "rows"
     # Classes of one row, person or household.
     n_alone: int = 0
+    # Whether the rows were drawn from a model, so that classes of them say nothing of people.
+    is_drawn: bool = False
     # The files that lead back, as they lie beside the release.
     secrets: Sequence[str] = ()
     # Columns of pseudonyms that were drawn at random, and so follow from nothing that anybody knows.
@@ -243,7 +247,8 @@ class Evidence:
         """Clause on a risk of the classes, held against the bound of the job where it has one."""
         value = self.risks.get(name)
         if value is None:
-            return not_measured(number, title, asks, "it is counted of tables with quasi-identifiers")
+            why = NO_ONES if self.is_drawn else "it is counted of tables with quasi-identifiers"
+            return not_measured(number, title, asks, why)
         most = next((one["most"] for one in self.bounds if one["of"] == name and one["most"] is not None), None)
         said = "{value} after, {before} before, of {n} released rows; quasi-identifiers: {known}"
         values = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from tokumei.inspection.evidence import Clause, Evidence, Figure, Framework, Verdict, counted, not_measured
+from tokumei.inspection.evidence import NO_ONES, Clause, Evidence, Figure, Framework, Verdict, counted, not_measured
 
 IDENTIFYING = (
     *("person-name", "address", "email", "phone", "user-name", "free-text", "mixed", "url", "unique-text", "plate"),
@@ -133,7 +133,9 @@ def _differences(case: Evidence, number: str) -> list[Clause]:
     said = "the smallest class by {known} has {k} rows"
     size = Clause(number, title, "rows that look alike", Verdict.MEASURED, said, values, figure, outcome)
     asks = "what the strongest attack still finds"
-    if not case.known:
+    if case.is_drawn:
+        size = not_measured(number, title, "rows that look alike", NO_ONES)
+    elif not case.known:
         size = not_measured(number, title, "rows that look alike", "no released column is a quasi-identifier")
     return [size, case.strongest(number, title, asks)]
 

@@ -72,8 +72,9 @@ def table_document(dossier: JsonView, *, language: str = "en") -> Document:
         )
     _done(document, found)
     _promises(document, found, dossier["bounds"])
-    _classes(document, found)
-    _risks(document, found)
+    if found.get("drawn") is None:
+        _classes(document, found)
+        _risks(document, found)
     add_attacks(document, found["attacks"])
     add_not_tried(document, found)
     _use(document, found)

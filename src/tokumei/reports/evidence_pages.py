@@ -221,7 +221,9 @@ def _distinct(found: JsonView) -> dict[str, dict[str, int]]:
 
 
 def _risks(found: JsonView) -> dict[str, dict[str, float]]:
-    """Return the risks of the classes on both sides; of a history there are none."""
+    """Return the risks of the classes on both sides; of a history, and of drawn rows, there are none."""
+    if found.get("drawn") is not None:
+        return {}
     if "risks" in found:
         return dict(found["risks"])
     return {

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from tokumei.core.text import Json, JsonView
 from tokumei.data.context import PUBLIC_FIELDS
 from tokumei.reports.evidence_pages import (
+    SIDES,
     add_attacks,
     add_bounds,
     add_decision,
@@ -29,7 +30,7 @@ OF_A_SCORE = ("value", "best", "worst", "interval", "baseline", "control")
 def public_dossier(dossier: JsonView) -> Json:
     """Choose what may be published of a dossier."""
     found = dossier["results"]
-    k = smallest_class(dossier)
+    k, is_drawn = smallest_class(dossier), found.get("drawn") is not None
     told = {
         name: dossier[name]
         for name in ("job", "date", "reviewer", "expires", "versions", "holds", "bounds", "frameworks_of", "decision")
@@ -49,12 +50,12 @@ def public_dossier(dossier: JsonView) -> Json:
             "k": k,
             "drawn": _promise(found.get("drawn")),
             "requirements": found.get("after", {}).get("requirements", []),
-            "risks": {side: _risks(found[side]) for side in ("before", "after") if side in found},
+            "risks": {side: _risks(found[side]) for side in SIDES if side in found and not is_drawn},
             "columns": {
                 name: {side: one[side]["distinct"] for side in ("before", "after")}
                 for name, one in found.get("profile", {}).get("columns", {}).items()
             },
-            "class_sizes": merged(found.get("profile", {}).get("class_sizes", {}), k),
+            "class_sizes": {} if is_drawn else merged(found.get("profile", {}).get("class_sizes", {}), k),
             "attacks": [{**one, "scores": _scores(one["scores"])} for one in found["attacks"]],
             "use": {"scores": _scores(found["use"]["scores"])},
         },

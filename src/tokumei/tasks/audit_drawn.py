@@ -12,7 +12,7 @@ import polars as pl
 from scipy.special import ndtri
 
 from tokumei.attacks.copied_people import copied_people
-from tokumei.attacks.judge import FALSE_ALARMS, risk_above
+from tokumei.attacks.judge import FALSE_ALARMS, share_beyond
 from tokumei.core.errors import NotAllowed
 from tokumei.core.progress import step
 from tokumei.core.score import NORMAL_95
@@ -157,7 +157,7 @@ def _copies(
     found = []
     for name, (copied, n, copied_else, n_else) in counts.items():
         if n:
-            beyond, (low, _) = risk_above(float(copied), float(n), float(copied_else), float(n_else))
+            beyond, (low, _) = share_beyond(float(copied), float(n), float(copied_else), float(n_else))
             most = bound / PART_OF_COPIES if name == "copies" else bound
             found.append(Finding(name, None, float(copied / n), beyond, low, most))
     return found, len(draws)
@@ -218,6 +218,9 @@ def _of_scores(attack: str, column: str | None, scores: Mapping[str, Score], bou
                 found.append(Finding(f"membership {name}", None, score.value, score.value - rate, low, most))
         return found
     score = scores.get("success")
-    if score is not None and score.risk is not None and score.risk_interval is not None:
-        found.append(Finding(attack, column, score.value, score.risk, score.risk_interval[0], bound))
+    if score is not None and score.control is not None and "outside" in score.inputs:
+        tried = score.inputs["predicates" if attack == "singling-out" else "people"]
+        n, n_else = max(1, int(tried)), max(1, int(score.inputs["outside"]))
+        beyond, (low, _) = share_beyond(score.value * n, n, score.control * n_else, n_else)
+        found.append(Finding(attack, column, score.value, beyond, low, bound))
     return found

@@ -10,7 +10,7 @@ import polars as pl
 
 from tokumei.attacks.history.attackers import HistoryThreat
 from tokumei.attacks.history.drawn_purchases import hits_of_inference, hits_of_singling_out
-from tokumei.attacks.judge import FALSE_ALARMS, risk_above
+from tokumei.attacks.judge import FALSE_ALARMS, share_beyond
 from tokumei.core.errors import NotAllowed
 from tokumei.core.progress import step
 from tokumei.core.text import Text
@@ -114,5 +114,5 @@ def _beyond(
     if not n or not n_else:
         left_out[attack] = NOTHING_TO_FIND
         return []
-    risk, (low, _) = risk_above(found, n, found_else, n_else)
-    return [Finding(attack, None, found / n, risk, low, bound)]
+    beyond, (low, _) = share_beyond(found, n, found_else, n_else)
+    return [Finding(attack, None, found / n, beyond, low, bound)]

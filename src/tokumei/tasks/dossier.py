@@ -85,12 +85,14 @@ def _evidence(dossier: JsonView, frame: pl.DataFrame, context: ReleaseContext) -
         after, profile_of = results["after"], results["profile"]
     else:
         known, after, profile_of = [name for name in SEEN if name in frame.columns], {}, {}
+    is_drawn = results.get("drawn") is not None
+    has_classes = is_table and not is_drawn
     risks = {
-        side: {name: one["value"] for name, one in results[side]["measures"]["classes"].items()} if is_table else {}
+        side: {name: one["value"] for name, one in results[side]["measures"]["classes"].items()} if has_classes else {}
         for side in ("before", "after")
     }
     epsilon = [float(one["value"]) for one in after.get("requirements", []) if one["requirement"] == "epsilon"]
-    alone = profile_of.get("population_uniques")
+    alone = None if is_drawn else profile_of.get("population_uniques")
     return Evidence(
         frame,
         known,
@@ -103,7 +105,8 @@ def _evidence(dossier: JsonView, frame: pl.DataFrame, context: ReleaseContext) -
         population=None if alone is None else alone["n"],
         population_uniques=None if alone is None else alone["after"],
         unit=after.get("unit", "rows"),
-        n_alone=after.get("unique", 0),
+        n_alone=0 if is_drawn else after.get("unique", 0),
+        is_drawn=is_drawn,
         secrets=[Path(name).name for name in dossier["kept_apart"]],
         pseudonyms=() if is_table else ("customer",),
         ranges=results.get("ranges"),

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tokumei as tk
-from tokumei.attacks.disclosure.nearest_records import precision_with_recall
+from tokumei.attacks.disclosure.nearest_records import Inference, precision_with_recall
 from tokumei.attacks.judge import risk_above
 from tokumei.core.score import Score
+from tokumei.tasks.table_threat_model import threat_model_of
 
 N = 600
 LETTERS = list("abcdefgh")
@@ -186,3 +187,15 @@ def test_precision_falls_little_with_few_claims() -> None:
     assert precision_with_recall(right, sure) == pytest.approx(1 - (np.log10(2) / 4) ** 3)
     # Whoever is as sure of all claims makes all or none.
     assert precision_with_recall(right, np.ones(100)) == pytest.approx(0.5)
+
+
+def test_what_outsiders_show_is_of_all_rows_though_the_release_has_fewer(table: tk.Table, others: pl.DataFrame) -> None:
+    """The baseline of the anonymity loss reads the original, whatever was learned of the release before."""
+    release = table.frame.head(N // 2)
+    everything = threat_model_of(
+        tk.Table(table.frame, [*table.quasi_identifiers, "ill"]), release, control=others, may_be_made_up=True, seed=1
+    )
+    alone = threat_model_of(table, release, control=others, may_be_made_up=True, seed=1)
+    found = [Inference(sensitive="ill").measure(one, seed=1) for one in (everything.learning("ill"), alone)]
+    bases = [one["anonymity-loss"].inputs["baseline"] for one in found]
+    assert bases[0] == bases[1]
