@@ -50,7 +50,7 @@ RUNS: dict[str, list[str]] = {
 # all other output options are guarded as above.
 APART = {
     *("sweep", "study run", "run", "demo", "backup", "data make retail", "data make services", "data make survey"),
-    *("contest new", "contest prepare", "contest kit", "contest simulate"),
+    *("contest new", "contest prepare", "contest kit", "contest simulate", "contest export"),
     *("contest make-release", "contest make-guess"),
     *("exchange answer", "exchange disclose", "exchange request", "exchange approve"),
 }

@@ -78,7 +78,7 @@ def test_score_of_2017_takes_knowledge_by_level(files: Path) -> None:
         (["--edition", "pwscup2018", "--history", "T.csv", "--data", "T=T.csv"], "T once"),
         (["--edition", "pwscup2018", "--data", "T"], "NAME=FILE"),
         (["--edition", "pwscup2018", "--history", "none.csv"], "a file that exists"),
-        (["--edition", "pwscup2081", "--history", "T.csv"], "pwscup2018"),
+        (["--edition", "pwcup2018", "--history", "T.csv"], "pwscup2018"),
         (["--edition", "pwscup2018", "--history", "T.csv", "--knowledge", "25=T.csv"], "know all data"),
         (["--edition", "pwscup2018", "--history", "T.csv", "--set", "customers=3"], "n_customers"),
         (["--edition", "pwscup2018", "--history", "T.csv", "A.csv"], "the files of the release: A"),

@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "contest new": ("contest", "new", "my.toml", "--kind", "table"),
     "contest prepare": ("contest", "prepare", *CUP, "--out", "another"),
     "contest kit": ("contest", "kit", "begun", "--out", "another.zip"),
+    "contest export": ("contest", "export", "begun", "--codabench", "--image", "tokumei:1", "--out", "bundle.zip"),
     "contest check": ("contest", "check", "begun", "kit/sample/release"),
     "contest score": ("contest", "score", "begun", "kit/sample/release"),
     "contest make-release": ("contest", "make-release", "kit", "--out", "mine"),

@@ -71,7 +71,7 @@ def test_roles_set_by_a_form_change_the_job_file_and_all_that_follows_from_them(
     assert job.columns_with("quasi-identifier") == ["sex", "age"]
     assert job.keep == ("town",)
     assert job.threats[0].knows == ("sex", "age")
-    assert job.threats[0].attacks == ("record-linkage",)
+    assert job.threats[0].attacks == ("record-linkage", "singling-out")
     do_jobs()
     assert "8 of 8 rows (100%) share their quasi-identifiers with no other row" in page(client, piece, "risk")
 

@@ -175,7 +175,7 @@ def test_few_people_of_whom_all_have_a_near_copy_are_no_leak(n: int) -> None:
     frame = pl.DataFrame({name: random.choice(["a", "b", "c"], n) for name in ("one", "two", "three")})
     table = tk.Table(frame, qi=["one", "two"], sensitive=["three"])
     for seed in range(5):
-        audit = tk.anonymize(table, method=Copying(), seed=seed).facts["audit"]
+        audit = tk.anonymize(table, method=Copying(is_changed=False), seed=seed).facts["audit"]
         near = next(one for one in audit["findings"] if one["attack"] == "near-copies")
         assert near["found"] > 0.95
         assert not any(one["is_leak"] for one in audit["findings"])

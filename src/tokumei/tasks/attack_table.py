@@ -93,7 +93,7 @@ def attack_table(
         asking = [name for name, part in parts.items() if getattr(part, "asks_whose", True)]
         cannot |= dict.fromkeys(asking, Text("to know whose each row is"))
     if optional:
-        cannot |= dict.fromkeys(_of_rows(parts, release, original), Text(ROWS))
+        cannot |= dict.fromkeys(_of_rows(parts, release, original.frame.columns), Text(ROWS))
     threat_model = threat_model_of(
         original,
         release,
@@ -171,7 +171,8 @@ def attack_release(
     """Attack a release of which nothing else is there: by what its labels give away; see `tk.attack`."""
     started = time.perf_counter()
     parts = chosen_attacks(attack, options)
-    of_rows = _of_rows(parts, release, release) if attack == ALL else []
+    has_role = [*release.quasi_identifiers, *release.sensitive]
+    of_rows = _of_rows(parts, release, has_role) if attack == ALL else []
     left_out = {
         name: lack
         for name, part in parts.items()
@@ -256,16 +257,15 @@ def what_release_lacks(release: Table, part: DisclosureAttack) -> str | None:
     return None if has_counts(release.frame, part, [*release.quasi_identifiers, *release.sensitive]) else COUNTS
 
 
-def _of_rows(parts: Mapping[str, DisclosureAttack], release: object, original: Table) -> list[str]:
-    """Name the attacks that take rows for records, where a release is a table of counts."""
+def _of_rows(parts: Mapping[str, DisclosureAttack], release: object, of_people: Sequence[str]) -> list[str]:
+    """Name the attacks that take rows for records, where a release is a table of counts; `of_people` are no counts."""
     if isinstance(release, TableRelease):
         frame = release.table
     else:
         frame = release.frame if isinstance(release, Table) else as_frame(release)
-    columns = [*original.quasi_identifiers, *original.sensitive]
-    frame = as_count_table(frame, columns)
+    frame = as_count_table(frame, of_people)
     counting = [part for part in parts.values() if "counts" in part.needs]
-    if not any(has_counts(frame, part, columns) for part in counting):
+    if not any(has_counts(frame, part, of_people) for part in counting):
         return []
     return [name for name, part in parts.items() if "counts" not in part.needs]
 

@@ -18,6 +18,7 @@ from tokumei.core.progress import step
 from tokumei.core.score import NORMAL_95
 from tokumei.core.text import Text
 from tokumei.data.table import Table
+from tokumei.hierarchies.label_semantics import Bools
 from tokumei.methods.synthetic.private import PrivateSynthesizer
 from tokumei.methods.synthetic.private_noise import rho_of
 from tokumei.methods.synthetic.shadow_runs import shadow_runs
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from tokumei.methods.rows import RowRelease
 
 CRITERIA = ("singling-out", "linkability")
-# What one false alarm in a thousand tells may be this part of the bound, and people whose whole row is copied this.
+# What one false alarm in a thousand tells may be this part of the bound; and this, people whose whole row is copied,
+# where fewer than one in a hundred of those outside are.
 PART_OF_RARE, PART_OF_COPIES = 4, 10
 # All attacks of an audit together take chance for a leak this often at most.
 FALSE_REFUSALS = 0.05
@@ -142,6 +144,7 @@ def _copies(
                 draws.append(again(seed))
             bar.advance()
     counts = {"copies": np.zeros(4), "near-copies": np.zeros(4)}
+    alike, n_trials = dict.fromkeys(counts, 0.0), 0.0
     for one in draws:
         if one.held_out is None:
             continue
@@ -154,13 +157,37 @@ def _copies(
                 counts[name] += [
                     (flags & ~is_outside).sum(), (~is_outside).sum(), (flags & is_outside).sum(), is_outside.sum()
                 ]  # fmt: skip
+                alike[name] += _trials_lost(table.frame, columns, is_outside, is_near=name == "near-copies")
+        n_trials += 1 / (~is_outside).sum() + 1 / max(1, is_outside.sum())
     found = []
     for name, (copied, n, copied_else, n_else) in counts.items():
         if n:
-            beyond, (low, _) = share_beyond(float(copied), float(n), float(copied_else), float(n_else))
-            most = bound / PART_OF_COPIES if name == "copies" else bound
+            # People whose rows are equal are copied together, or none of them, and so are one trial.
+            each = max(1.0, float(alike[name] / n_trials))
+            beyond, (low, _) = share_beyond(*(float(one) / each for one in (copied, n, copied_else, n_else)))
+            # Where many others have a copy, too, it tells little of anybody.
+            is_telling = name == "copies" and copied_else < FALSE_ALARMS["success"] * n_else
+            most = bound / PART_OF_COPIES if is_telling else bound
             found.append(Finding(name, None, float(copied / n), beyond, low, most))
     return found, len(draws)
+
+
+def _trials_lost(frame: pl.DataFrame, columns: Sequence[str], is_outside: Bools, *, is_near: bool) -> float:
+    """Return the variance of a difference of shares where people with equal rows go together, in units of one's own.
+
+    It is the sum of (share of those fitted − share of those outside)² over rows that differ, and 1 / n + 1 / m of n
+    fitted and m outside who are all different. Near copies are equal in all columns but one, the worst one counts.
+    """
+    n, n_else = max(1, int((~is_outside).sum())), max(1, int(is_outside.sum()))
+    weight = np.where(is_outside, -1 / n_else, 1 / n)
+    # Digests are added up modulo 2^64, so that one column less is one subtraction.
+    digests = [frame[name].hash().to_numpy() for name in columns]
+    every = np.asarray(np.sum(digests, axis=0, dtype=np.uint64))
+    lost = []
+    for key in [every - one for one in digests] if is_near else [every]:
+        together = pl.DataFrame({"key": key, "weight": weight}).group_by("key").agg(pl.col("weight").sum())
+        lost.append(float((together["weight"] ** 2).sum()))
+    return max(lost)
 
 
 def _findings(

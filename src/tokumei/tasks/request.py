@@ -459,6 +459,7 @@ class HistoryMethodOptions(TypedDict, total=False):
     bound: float
     budget: str | None
     characters: int
+    classes: int
     clusters: int | Literal["best"] | None
     days: int
     deals: Literal["rows", "baskets"]
@@ -496,6 +497,7 @@ class HistoryMethodOptions(TypedDict, total=False):
     telling: float
     unhidden: int
     whole_baskets: bool
+    within: Literal["month", "quantity", "price"]
 
 
 class TableAttackOptions(TypedDict, total=False):
