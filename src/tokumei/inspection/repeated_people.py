@@ -85,8 +85,10 @@ def repeated_people(frame: pl.DataFrame, kinds: Mapping[str, str] | None = None)
         traits = _kept(frame, name, [one for one in varied if one != name])
         keeps_own = any(OF_PEOPLE.search(header_words(trait)) for trait in traits)
         role: Role = "household" if is_household else "person"
-        if _is_named(name) or keeps_own or (is_household and traits):
-            n_rows = len(frame) - frame[name].null_count()
+        n_rows = len(frame) - frame[name].null_count()
+        # Codes at random meet now and then; what few people with a second row keep shows that it is theirs.
+        is_rare = n_rows < LEAST_REPEATED * n_values[name]
+        if (_is_named(name) and (traits or not is_rare)) or keeps_own or (is_household and traits):
             found.append(RepeatedPeople(name, role, n_values[name], n_rows, traits))
     # The code with the most values is the finest, and so a person's rather than a household's.
     return max(found, key=lambda one: (one.role == "person", one.n_values), default=None)
