@@ -201,7 +201,7 @@ def grouped_bar_figure(points: pl.DataFrame, *, x_title: str, y_title: str, is_l
     each = max(WIDTH / max(1, len(groups)), BAR * (len(series) + 1))
     widest = max(map(text_width, groups), default=0)
     look: Json = {"labelAngle": 0, "labelLimit": 0, "grid": False}
-    values = {"title": y_title, "scale": scale, "axis": alt.Axis(values=ticks, titlePadding=ROOM)}
+    values: Json = {"title": y_title, "scale": scale, "axis": alt.Axis(values=ticks, titlePadding=ROOM)}
     chart = alt.Chart(points).mark_bar().encode(color=color_by(series, "series"))
     if widest > each:
         return to_svg(
