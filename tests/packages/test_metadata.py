@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def metadata() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("metadata", ROOT / "deploy" / "metadata.py")
+    spec = importlib.util.spec_from_file_location("metadata", ROOT / "packages" / "metadata.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
