@@ -211,31 +211,49 @@ def _drawable(spec: object) -> Any:
 
 # Room between the numbers of an axis and its title, for readers whose fonts are wider.
 ROOM = 14
-BAR = 13
+BAR, LYING = 13, 9
+# How wide a letter of an axis is in most fonts, and a Japanese character, in pixels.
+NARROW, WIDE = 7, 13
 # So many letters fit below a figure.
 LETTERS = 115
 
 
 @drawn
 def grouped_bar_figure(points: pl.DataFrame, *, x_title: str, y_title: str, is_log: bool = False) -> str:
-    """Draw for each group a bar of each series side by side (columns group, series, value), in the order given."""
+    """Draw for each group a bar of each series side by side (columns group, series, value), in the order given.
+
+    Bars lie where the names of groups have no room under upright ones.
+    """
     import altair as alt
 
     groups, series = names_of(points, "group"), names_of(points, "series")
     scale = alt.Scale(type="symlog", constant=1) if is_log else alt.Scale(zero=True, nice=True)
     ticks = [0, 1, 10, 100, 1_000, 10_000, 100_000] if is_log else alt.Undefined
-    chart = (
-        alt.Chart(points)
-        .mark_bar()
-        .encode(
-            x=alt.X("group:N", title=x_title, sort=groups, axis=alt.Axis(labelAngle=0, labelLimit=0, grid=False)),
-            xOffset=alt.XOffset("series:N", sort=series),
-            y=alt.Y("value:Q", title=y_title, scale=scale, axis=alt.Axis(values=ticks, titlePadding=ROOM)),
-            color=color_by(series, "series"),
+    each = max(WIDTH / max(1, len(groups)), BAR * (len(series) + 1))
+    widest = max(map(text_width, groups), default=0)
+    look: Json = {"labelAngle": 0, "labelLimit": 0, "grid": False}
+    values: Json = {"title": y_title, "scale": scale, "axis": alt.Axis(values=ticks, titlePadding=ROOM)}
+    chart = alt.Chart(points).mark_bar().encode(color=color_by(series, "series"))
+    if widest > each:
+        return to_svg(
+            chart.encode(
+                y=alt.Y("group:N", title=x_title, sort=groups, axis=alt.Axis(**look, minExtent=widest)),
+                yOffset=alt.YOffset("series:N", sort=series),
+                x=alt.X("value:Q", **values),
+            ).properties(width=WIDTH, height=LYING * len(groups) * (len(series) + 1))
         )
-        .properties(width=max(WIDTH, BAR * len(groups) * (len(series) + 1)), height=HEIGHT)
+    return to_svg(
+        chart.encode(
+            x=alt.X("group:N", title=x_title, sort=groups, axis=alt.Axis(**look)),
+            xOffset=alt.XOffset("series:N", sort=series),
+            y=alt.Y("value:Q", **values),
+        ).properties(width=each * len(groups), height=HEIGHT)
     )
-    return to_svg(chart)
+
+
+def text_width(text: str) -> int:
+    """Return how wide a name at an axis is in most fonts, in pixels."""
+    return sum(NARROW if sign.isascii() else WIDE for sign in text)
 
 
 Box = tuple[float, float, float, float]
