@@ -56,7 +56,7 @@ def test_dates_that_moved_are_seen_where_few_goods_are_bought_under_many_pseudon
     moved_by = few.frame["customer"].str.slice(1).cast(pl.Int64).map_elements(lambda who: days[who], pl.Int64)
     frame = Pseudonyms(1).anonymize(few, seed=1).frame.with_columns(days=moved_by)
     frame = frame.with_columns(pl.col("date") + pl.duration(days="days")).drop("days")
-    found = Offsets.of(few.known(0.5, seed=1), published(History(frame), seed=1), 2).days
+    found = Offsets.of(few.known(0.5, seed=1), published(History(frame), seed=1)).days
     # As long as each pseudonym was looked at for itself, none was found.
     right = sum(days[int(who[1:])] == n_days for who, n_days in found.iter_rows())
     assert right >= 25
@@ -77,7 +77,7 @@ def test_dates_that_moved_otherwise_are_left_alone(
 ) -> None:
     release = pipeline_of({"step": [*steps, {"method": "pseudonyms", "lifetime": lifetime}]}).anonymize(shop, seed=1)
     seen = published(History(release.frame), seed=1)
-    assert Offsets.of(shop.known(0.25, seed=1), seen, 2).days.is_empty()
+    assert Offsets.of(shop.known(0.25, seed=1), seen).days.is_empty()
 
 
 def test_months_are_named_as_in_the_original() -> None:
