@@ -4,8 +4,9 @@ A customer's known purchases and a pseudonym's rows with the same item (as much 
 vote for the days between them. If half of the rows are where a move puts them, one that is there with λ like it
 expected by accident is (1 + 1/λ) / 2 times as likely, and one that is not there half as likely. So a move that a few
 rows agree with by accident, of many that could, explains nothing. Three stories are held against each other over all
-customers: that each row moved for itself, that each day did, and that all that a customer bought moved together. A story pays for each move by how common such moves are in it, learned from the release. Only
-where the last is the best, and most customers moved at all, what is known is moved, too.
+customers: that each row moved for itself, that each day did, and that all that a customer bought moved together. A
+story pays for each move by how common such moves are in it, learned from the release. Only where the last is the best,
+and most customers moved at all, what is known is moved, too.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class Offsets:
     @classmethod
     def of(cls, knowledge: History, published: History) -> Offsets:
         """Find them; none where another story explains the release better."""
-        known_characters = knowledge.frame["item"].str.len_chars().max()
+        most = knowledge.frame["item"].str.len_chars().max()
+        known_characters = most if isinstance(most, int) else None
         ours, theirs = (_rows(side, known_characters) for side in (knowledge, published))
         customers = ours["customer"].unique().sort()
         if theirs["customer"].n_unique() > MOST_NAMES * len(customers):
@@ -74,7 +76,7 @@ class Offsets:
         return first.unique(["customer", "period"], keep="first", maintain_order=True).select(guesses.columns)
 
 
-def _rows(side: History, known_characters: object) -> pl.DataFrame:
+def _rows(side: History, known_characters: int | None) -> pl.DataFrame:
     item = pl.col("item").str.slice(0, known_characters)
     rows = side.frame.select("customer", "date", "time", "price", "quantity", item=item)
     return rows.filter(pl.col("customer").is_not_null())
