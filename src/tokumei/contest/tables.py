@@ -88,7 +88,7 @@ def read_numbers(
 
 def write_numbers(numbers: npt.NDArray[np.integer], path: Path) -> None:
     """Write whole numbers, a line each row."""
-    lines = (",".join(map(str, row)) for row in numbers.reshape(len(numbers), -1).tolist())
+    lines = (",".join(map(str, row)) for row in np.atleast_2d(numbers.T).T.tolist())
     path.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
 
 
