@@ -30,9 +30,7 @@ ROW_NUMBERS = Rule(
 )
 
 
-def number_in(
-    low: float, high: float, *, whole: bool = False, above: bool = False, is_optional: bool = False
-) -> ColumnType:
+def number_in(low: float, high: float, *, whole: bool = False, above: bool = False) -> ColumnType:
     """Return the type of numbers within ends; `above` leaves the lower end out."""
     form = "a number above {low} and up to {high}" if above else "a number from {low} to {high}"
     expected = Text("a whole number from {low} to {high}" if whole else form, low=f"{low:g}", high=f"{high:g}")
@@ -42,7 +40,7 @@ def number_in(
         is_in = (number > low if above else number >= low) & (number <= high)
         return pl.when(is_in & (number == number.floor()) if whole else is_in).then(number)
 
-    return ColumnType(expected, NUMBER.pattern, read, is_optional=is_optional)
+    return ColumnType(expected, NUMBER.pattern, read)
 
 
 def read_table(

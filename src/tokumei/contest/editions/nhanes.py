@@ -164,9 +164,9 @@ def _regression(frame: pl.DataFrame) -> dict[str, tuple[float, float, float]]:
 def _correlations(before: pl.DataFrame, after: pl.DataFrame) -> Shift:
     """Compare the correlations of all columns of numbers and of all values."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        one, other = (np.corrcoef(matrix.T) for matrix in one_hot(before, after))
+        one, other = (np.asarray(np.corrcoef(matrix.T)) for matrix in one_hot(before, after))
     # What is the same in all rows of a side correlates with nothing.
-    is_known = ~np.isnan(one.diagonal() + other.diagonal())
+    is_known = ~np.isnan(np.diag(one) + np.diag(other))
     moved: Floats = np.abs(one - other)[is_known][:, is_known]
     return Shift(float(moved.max()), float(moved.mean()))
 

@@ -89,7 +89,7 @@ class Pwscup2021(Edition):
     ATTACKS = players.ATTACKS
 
     n_rows: int = field(default=4190, metadata={"help": "People in the survey."})
-    n_targets: int = field(default=100, metadata={"help": "People whose row attackers look for; half were left out."})
+    n_targets: int = field(default=100, metadata={"help": "People whose rows attackers look for; half were left out."})
 
     def __post_init__(self) -> None:
         check_at_least(self, n_rows=20, n_targets=2)
