@@ -36,7 +36,6 @@ class LogisticFit:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(2 * norm.sf(np.abs(self.coefficients / self.errors)), np.float64)
 
-
     def influences(self, columns: Floats, is_one: Floats) -> Floats:
         """Return by how much each row, were it left out, would move the odds ratios: about, rows × columns."""
         chances = expit(columns @ self.coefficients)
