@@ -18,7 +18,7 @@ from tokumei.contest.season import rank_attackers
 from tokumei.contest.tables import read_numbers, read_table
 from tokumei.measures.table.logistic import fit_logistic
 
-EXACT = {"rel": 1e-9, "abs": 1e-12}
+REL, ABS = 1e-9, 1e-12
 # Of B beside C, the exchanged rows and D: the worst and the mean of each.
 MOVED = {
     "C": {
@@ -61,7 +61,10 @@ def folder(shared_data: Path) -> Path:
 def test_numbers_of_use_are_those_of_the_contests_program(folder: Path, name: str) -> None:
     found = nhanes.shifts(survey(folder, "B"), survey(folder, name))
     for key, (worst, mean) in MOVED[name].items():
-        assert (found[key].worst, found[key].mean) == (pytest.approx(worst, **EXACT), pytest.approx(mean, **EXACT)), key
+        assert (found[key].worst, found[key].mean) == (
+            pytest.approx(worst, rel=REL, abs=ABS),
+            pytest.approx(mean, rel=REL, abs=ABS),
+        ), key
 
 
 def test_table_beside_itself_has_not_moved(folder: Path) -> None:
@@ -73,13 +76,13 @@ def test_cells_that_moved_and_unique_rows(folder: Path) -> None:
     kept = survey(folder, "C")
     exchanged, noised = (nhanes.cell_shifts(kept, survey(folder, name)) for name in ("d-xrr2", "pre_anony_00_d"))
     assert (exchanged["age"].max(), exchanged["bmi"].max(), exchanged["cat"].max()) == (0, 0, 4)
-    assert exchanged["cat"].mean() == noised["cat"].mean() == pytest.approx(0.48090107737512244, **EXACT)
-    assert (noised["age"].max(), noised["age"].mean()) == (8, pytest.approx(1.0577864838393731, **EXACT))
-    assert (noised["bmi"].max(), noised["bmi"].mean()) == (3.5, pytest.approx(0.7158994449885734, **EXACT))
+    assert exchanged["cat"].mean() == noised["cat"].mean() == pytest.approx(0.48090107737512244, rel=REL, abs=ABS)
+    assert (noised["age"].max(), noised["age"].mean()) == (8, pytest.approx(1.0577864838393731, rel=REL, abs=ABS))
+    assert (noised["bmi"].max(), noised["bmi"].mean()) == (3.5, pytest.approx(0.7158994449885734, rel=REL, abs=ABS))
     n_unique = {name: int(players.unique_rows(survey(folder, name)).sum()) for name in ("B", *MOVED)}
     assert n_unique == {"B": 2675, "C": 2071, "d-xrr2": 2334, "pre_anony_00_d": 2386}
     found = players.use_of(survey(folder, "B"), kept, survey(folder, "pre_anony_00_d"))
-    assert (found["uniqrt"], found["iloss"]) == (pytest.approx(0.5196988707653701, **EXACT), 8)
+    assert (found["uniqrt"], found["iloss"]) == (pytest.approx(0.5196988707653701, rel=REL, abs=ABS), 8)
 
 
 def test_regression_is_that_of_the_contests_program(folder: Path) -> None:
@@ -156,8 +159,8 @@ def test_use_and_privacy_of_ipws_2023(shared_data: Path, number: int) -> None:
     for kind, row in rows.items():
         one = {name: getattr(shift, "worst" if kind == "max" else "mean") for name, shift in found.items()}
         for name, key in {"rate": "rate", "OR": "OR", "cor": "cor", "age": "1", "bmi": "5", "cat": "cat"}.items():
-            assert one[name] == pytest.approx(float(row[key]), **EXACT), (kind, name)
-        assert ipws2023.mean_left(one) == pytest.approx(float(row["utility"]), **EXACT)
+            assert one[name] == pytest.approx(float(row[key]), rel=REL, abs=ABS), (kind, name)
+        assert ipws2023.mean_left(one) == pytest.approx(float(row["utility"]), rel=REL, abs=ABS)
     rows_of_x = read_numbers(folder / f"X_C{number}.csv")[:, 0]
     assert (ipws2023.drawn_rows(4190, 100, 528) == rows_of_x).all()
     published = survey(folder, f"D_C{number}")
