@@ -242,7 +242,7 @@ def test_account_runs_and_use_of_a_private_release_are_told_with_their_figures()
     assert (spent.outcome, found.outcome) == ("met", "met")
     assert spent.figure is not None
     assert (spent.figure.value, spent.figure.bound) == (1.5, 3.0)
-    assert spent.said.format(**spent.values).startswith("2 releases spent ε = 1.5 of 3 at δ = 1e-09")
+    assert spent.said.format(**spent.values).startswith("ε = 1.5 of 3 is spent at δ = 1e-09 (releases: 2)")
     assert found.figure is not None
     assert (found.figure.value, found.figure.low, found.figure.bound) == (0.445, 0.395, 0.455)
     assert [one.figure.low for one in told.clauses if one.number == "use" and one.figure] == [0.15] * 3

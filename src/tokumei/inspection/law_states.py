@@ -191,7 +191,7 @@ def _composition(case: Evidence) -> Clause:
     if not told:
         why = "no account was kept (budget): what other releases of these people spent is not known"
         return not_measured(number, title, asks, why)
-    said = "{n} releases spent ε = {spent} of {budget} at δ = {delta}; one at ε = {left} would still fit"
+    said = "ε = {spent} of {budget} is spent at δ = {delta} (releases: {n}); one at ε = {left} would still fit"
     named = {"spent": "spent_epsilon", "budget": "budget_epsilon", "delta": "budget_delta", "left": "left_epsilon"}
     values = {"n": told["releases"], **{name: f"{told[key]:.4g}" for name, key in named.items()}}
     figure = Figure(told["spent_epsilon"], "ε, natural logarithm", bound=told["budget_epsilon"])

@@ -83,20 +83,14 @@ def audit_drawn(
                 "(--anyway releases the rows without an audit, and the recipe says so.)"
             )
         return {"findings": [], "left_out": {"all": "nobody was kept out of fitting"}, "bound": method.bound, **shadows}
-    findings, left_out = _findings(table, made.release.frame, made.held_out, method.bound)
     copies, n_drawn = _copies(table, made, None if getattr(method, "spends_budget", False) else again, method.bound)
+    if not method.anyway:
+        # Copies are counted in a moment: where they say enough, nothing else is tried.
+        _refuse_leaks(corrected(copies, len(copies) + len(CRITERIA) + len(FALSE_ALARMS) + len(table.sensitive)))
+    findings, left_out = _findings(table, made.release.frame, made.held_out, method.bound)
     findings = corrected([*findings, *copies])
-    worst = max(findings, key=lambda one: one.low - one.most, default=None)
-    if worst is not None and worst.is_leak and not method.anyway:
-        raise NotAllowed(
-            Text(
-                "The drawn rows give people away: {attack} finds {found} of those who were fitted, {beyond} (at least "
-                "{low}) more than of others; the bound is {most}. Draw by another method or with less detail. "
-                "(--anyway releases them all the same, and the recipe says so.)",
-                attack=worst.attack,
-                **{name: f"{getattr(worst, name):.1%}" for name in ("found", "beyond", "low", "most")},
-            )
-        )
+    if not method.anyway:
+        _refuse_leaks(findings)
     told = [{**asdict(one), "is_leak": one.is_leak} for one in findings]
     use = {name: one.as_dict() for name, one in use_of_drawn(table, made.release.frame, made.held_out).items()}
     outside = {"people_outside": len(made.held_out), "draws": n_drawn, "use": use}
@@ -121,12 +115,29 @@ def _shadows(method: Synthesizer) -> dict[str, object]:
     return {"promised_mu": found.promised, "shadow_runs": found.as_dict()}
 
 
-def corrected(findings: Sequence[Finding]) -> list[Finding]:
+def _refuse_leaks(findings: Sequence[Finding]) -> None:
+    """Refuse a release of which an attack finds more than the bound, with the figures of the one that finds most."""
+    worst = max(findings, key=lambda one: one.low - one.most, default=None)
+    if worst is not None and worst.is_leak:
+        raise NotAllowed(
+            Text(
+                "The drawn rows give people away: {attack} finds {found} of those who were fitted, {beyond} (at least "
+                "{low}) more than of others; the bound is {most}. Draw by another method or with less detail. "
+                "(--anyway releases them all the same, and the recipe says so.)",
+                attack=worst.attack,
+                **{name: f"{getattr(worst, name):.1%}" for name in ("found", "beyond", "low", "most")},
+            )
+        )
+
+
+def corrected(findings: Sequence[Finding], n_attacks: int | None = None) -> list[Finding]:
     """Lower the lower ends, so that all attacks together take chance for a leak once in twenty audits at most.
 
-    Example: of five attacks each may in one of a hundred, which is 2.33 deviations and not 1.96.
+    n_attacks: of all that are tried, where these are some. Example: of five attacks each may in one of a hundred, which
+    is 2.33 deviations and not 1.96.
     """
-    deviations = max(NORMAL_95, float(ndtri(1 - FALSE_REFUSALS / max(1, len(findings)))))
+    n_attacks = max(1, len(findings) if n_attacks is None else n_attacks)
+    deviations = max(NORMAL_95, float(ndtri(1 - FALSE_REFUSALS / n_attacks)))
     return [replace(one, low=one.beyond - (one.beyond - one.low) * deviations / NORMAL_95) for one in findings]
 
 

@@ -16,6 +16,7 @@ from tokumei.core.progress import step
 from tokumei.core.seeds import fresh_seed
 from tokumei.core.text import Json, JsonView, Text
 from tokumei.data.history import History
+from tokumei.methods.history.basket_shadow_runs import basket_shadow_runs
 from tokumei.methods.history.dp_baskets import DpBaskets
 from tokumei.methods.history.drawn_customers import CustomerSynthesizer
 from tokumei.methods.registry import HISTORY_ANONYMIZERS
@@ -45,6 +46,7 @@ def audit_drawn_history(
     What counts is what is found of customers whom the method knew beyond what is found of those kept out.
     """
     left_out: dict[str, str] = {"linkage": NO_PSEUDONYMS, "attribution": NO_PSEUDONYMS}
+    shadows = _shadows(method)
     if not outside:
         if not method.anyway:
             raise NotAllowed(
@@ -52,7 +54,7 @@ def audit_drawn_history(
                 "(--anyway releases the purchases without an audit, and the recipe says so.)"
             )
         left_out["all"] = Text("nobody was kept out of fitting")
-        return {"findings": [], "left_out": left_out, "bound": method.bound, "customers_outside": 0}
+        return {"findings": [], "left_out": left_out, "bound": method.bound, "customers_outside": 0, **shadows}
     findings = _findings(history, drawn, outside, method.bound, left_out)
     worst = max(findings, key=lambda one: one.low - one.most, default=None)
     if worst is not None and worst.is_leak and not method.anyway:
@@ -66,7 +68,24 @@ def audit_drawn_history(
             )
         )
     told = [{**asdict(one), "is_leak": one.is_leak} for one in findings]
-    return {"findings": told, "left_out": left_out, "bound": method.bound, "customers_outside": len(outside)}
+    known = {"bound": method.bound, "customers_outside": len(outside), **shadows}
+    return {"findings": told, "left_out": left_out, **known}
+
+
+def _shadows(method: CustomerSynthesizer) -> Json:
+    """Return what shadow runs found of one customer beside what is promised; NotAllowed if they found more."""
+    if not isinstance(method, DpBaskets) or not method.shadow_runs:
+        return {}
+    found = basket_shadow_runs(method, method.shadow_runs, seed=SEED)
+    if not found.is_kept and not method.anyway:
+        raise NotAllowed(
+            Text(
+                "The counts tell more of one person than was promised: μ is {low} at least, {promised} was promised.",
+                low=f"{found.low:.3f}",
+                promised=f"{found.promised:.3f}",
+            )
+        )
+    return {"promised_mu": found.promised, "shadow_runs": found.as_dict()}
 
 
 def measure_drawn(history: History, method: CustomerSynthesizer, seed: int) -> Json:
