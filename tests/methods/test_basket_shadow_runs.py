@@ -64,15 +64,15 @@ class Leaking(DpBaskets):
         return super().noise(absent, 9 * rho, seed)  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_runs_find_the_promise_and_a_third_of_the_noise_is_found_out() -> None:
-    kept = basket_shadow_runs(METHOD, 150, seed=1)
+    kept = basket_shadow_runs(METHOD, 100, seed=1)
     assert kept.promised == pytest.approx(math.sqrt(2 * rho_of(2.0, 5e-3)))
     assert kept.is_kept
     assert kept.low < kept.empirical < kept.high
     assert kept.high > kept.promised / 2
     fields = {name: getattr(METHOD, name) for name in ("epsilon", "delta", "most_items", "most_months")}
-    assert not basket_shadow_runs(Leaking(**fields, most_together=3), 150, seed=1).is_kept
+    assert not basket_shadow_runs(Leaking(**fields, most_together=3), 100, seed=1).is_kept
 
 
 @pytest.mark.slow
