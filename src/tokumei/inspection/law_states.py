@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from tokumei.attacks.registry import MET, NOT_MET
+from tokumei.data.context import OF_USE
 from tokumei.inspection.evidence import Clause, Evidence, Figure, Framework, Verdict, counted, listed, not_measured
 from tokumei.inspection.patterns import plain
 
@@ -143,10 +144,6 @@ def nist_188(case: Evidence) -> Framework:
     return Framework("nist-800-188", "NIST SP 800-188, de-identifying government datasets", source, clauses)
 
 
-# Of the clauses on use, which no promise covers.
-USE = "use"
-
-
 def nist_226(case: Evidence) -> Framework:
     """Fill what SP 800-226 asks of a release that promises differential privacy."""
     return Framework(
@@ -228,6 +225,6 @@ def _use(case: Evidence) -> Iterator[Clause]:
             value, (low, high) = measured[name]["value"], measured[name]["interval"]
             values = {key: f"{100 * one:.3g}" for key, one in (("lost", value), ("low", low), ("high", high))}
             figure = Figure(value, "share lost", low, high)
-            yield Clause(USE, "Utility", asks, Verdict.MEASURED, said, values, figure)
+            yield Clause(OF_USE, "Utility", asks, Verdict.MEASURED, said, values, figure)
     if not measured:
-        yield not_measured(USE, "Utility", asks, "use was not judged by people outside")
+        yield not_measured(OF_USE, "Utility", asks, "use was not judged by people outside")

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tokumei.core.text import Json, JsonView
-from tokumei.data.context import PUBLIC_FIELDS
-from tokumei.inspection.law_states import USE
+from tokumei.data.context import OF_USE, PUBLIC_FIELDS
 from tokumei.reports.evidence_pages import (
     SIDES,
     add_attacks,
@@ -116,7 +115,7 @@ def _clause(clause: JsonView) -> Json:
     if clause["verdict"] == "stated" and clause["field"] not in PUBLIC_FIELDS:
         said = "stated in the internal document"
         return {**told, "said": said, "values": {}, "evidence": said}
-    if clause["number"] == USE and clause["figure"]:
+    if clause["number"] == OF_USE and clause["figure"]:
         # It was counted by people, and no promise covers it.
         said = "told in the internal document: the promise does not cover it"
         return {**told, "said": said, "values": {}, "evidence": said, "figure": None}
