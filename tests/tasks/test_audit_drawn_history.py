@@ -18,7 +18,7 @@ from tokumei.data.history import History
 from tokumei.data.made_retail import make_retail
 from tokumei.data.release import Release
 from tokumei.methods.history.basket_chain import BasketChain
-from tokumei.tasks.audit_drawn_history import audit_drawn_history
+from tokumei.tasks.audit_drawn_history import attacks_of_audit, audit_drawn_history
 
 
 def history(*rows: tuple[str, int, str]) -> History:
@@ -130,3 +130,18 @@ def test_shell_and_job_file_draw_the_same(tmp_path: Path) -> None:
     results = json.loads(next((tmp_path / "work").glob("**/dossier.json")).read_text())["results"]
     assert results["drawn"]["audit"]["bound"] == 0.02
     assert results["attacks"][0]["left_out"].keys() == {"linkage"}
+    # What the audit found decides, as of any release.
+    tried = {one["attack"] for one in results["attacks"] if one["scores"]}
+    assert tried == {"inference", "singling-out"}
+    pages = (tmp_path / "work" / "report.md").read_text()
+    assert "No attack on people was tried" not in pages
+    assert "Somebody is assumed to know 100% of the purchases." in pages
+
+
+def test_finding_stands_as_an_attack_beside_what_is_found_of_others() -> None:
+    told = {"attack": "membership success", "found": 0.04, "beyond": 0.03, "low": 0.01, "high": 0.06}
+    rare = {**told, "attack": "membership at-0.1%"}
+    (record,) = attacks_of_audit({"findings": [told, rare, {**told, "high": None}]})
+    score = record["scores"]["success"]
+    assert (record["attack"], score["value"], score["baseline"]) == ("membership", 0.04, pytest.approx(0.01))
+    assert score["interval"] == pytest.approx((0.02, 0.07))

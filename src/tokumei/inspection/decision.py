@@ -21,6 +21,7 @@ from tokumei.attacks.registry import SINGLED_OUT, attack_title
 from tokumei.core.text import Json, JsonView
 from tokumei.data.context import day_of
 from tokumei.inspection.evidence import (
+    MEMBERSHIP,
     OF_DESCRIPTIONS,
     Evidence,
     Figure,
@@ -158,8 +159,10 @@ def _open(case: Evidence, *, has_sensitive: bool) -> Iterator[Said]:
     if case.kept_anyway:
         said = "Released as it is although it may lead to people: {columns}."
         yield Said(said, {"columns": ", ".join(case.kept_anyway)}, 6.5)
+    # Rows of nobody link to nobody; what they may tell is who was among the people they were learned from.
+    links = is_linking if not case.is_drawn else lambda each: is_linking(each) or each["attack"] == MEMBERSHIP
     for one, said in (
-        (is_linking, "No attack that links a record to a person was measured."),
+        (links, "No attack that links a record to a person was measured."),
         (is_singling_out, "Whether labels single people out was not measured."),
         *([(is_inferring, "No attack that learns a value of a person was measured.")] if has_sensitive else []),
     ):

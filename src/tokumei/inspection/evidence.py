@@ -134,6 +134,8 @@ UNITS = {
 PEOPLE = "share of people"
 # An attack whose success is a share of descriptions, not of people.
 OF_DESCRIPTIONS = "singling-out"
+# An attack that tells whether somebody is in the data at all.
+MEMBERSHIP = "membership"
 # Kinds of columns of which nothing is known but what their values look like.
 UNKNOWN = ("number", "category", "phrases")
 # Columns that these words name hold the body of a person, which no text tells.
@@ -342,8 +344,9 @@ def strongest_score(attack: JsonView) -> tuple[str, JsonView]:
 
 
 def is_linking(attack: JsonView) -> bool:
-    """Whether an attack looks for the record of a person; every attack on a history does."""
-    return attack["attack"] in LINKING or not isinstance(attack["known"], list)
+    """Whether an attack looks for the record of a person; attacks on histories do, but for those on drawn purchases."""
+    is_other = is_inferring(attack) or attack["attack"] in (MEMBERSHIP, OF_DESCRIPTIONS)
+    return attack["attack"] in LINKING or not (is_other or isinstance(attack["known"], list))
 
 
 def is_inferring(attack: JsonView) -> bool:

@@ -368,6 +368,9 @@ def add_attacks(document: Document, attacks: Sequence[JsonView]) -> None:
             if not was_tried(score):
                 numbers = [document.say(NOTHING_TO_FIND), None, None, None]
             rows.append([attacker_words(document, attack), f"{title}: {document.say(kind)}", *numbers])
+    if not rows:
+        document.paragraph("No attack on people was tried.")
+        return
     head = ["who, and what they know", "attack", "found", "95 % interval", "blindly", "control"]
     document.table(head, rows, "Shares of people; a dash where there is no such number.")
 

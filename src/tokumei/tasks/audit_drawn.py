@@ -51,7 +51,8 @@ class Finding:
 
     low: the lower end of its interval, of 95 % for one attack and of more for several, so that all together take chance
     for a leak in one audit of twenty at most (Bonferroni). A finding is a leak if that lies above `most`. Example: .06
-    of the people told at one false alarm in a hundred, .047 at least, are .05 and .037 beyond.
+    of the people told at one false alarm in a hundred, .047 at least, are .05 and .037 beyond. high: the upper end,
+    where it is told.
     """
 
     attack: str
@@ -60,6 +61,7 @@ class Finding:
     beyond: float
     low: float
     most: float
+    high: float | None = None
 
     @property
     def is_leak(self) -> bool:

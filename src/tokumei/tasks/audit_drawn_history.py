@@ -13,6 +13,7 @@ from tokumei.attacks.history.drawn_purchases import hits_of_inference, hits_of_s
 from tokumei.attacks.judge import FALSE_ALARMS, share_beyond
 from tokumei.core.errors import CannotAnonymize, NotAllowed
 from tokumei.core.progress import step
+from tokumei.core.score import Score
 from tokumei.core.seeds import fresh_seed
 from tokumei.core.text import Json, JsonView, Text
 from tokumei.data.history import History
@@ -36,6 +37,8 @@ PASSED, REFUSED = (
     for word in ("passes", "refuses")
 )
 SEED = 1
+# Who attacks in an audit, as a dossier names them.
+SOMEBODY = "somebody"
 
 
 def audit_drawn_history(
@@ -126,6 +129,24 @@ def drawn_history(facts: Mapping[str, Any]) -> dict[str, Any] | None:
     return {one: facts[one] for one in names if one in facts}
 
 
+def attacks_of_audit(audit: JsonView) -> list[Json]:
+    """Return what the audit found as a dossier lists attacks; chance is what is found of customers kept out.
+
+    Example: of the fitted 4 of 100 are told and of others 1, which is .03 beyond, from .01 to .06. The success is .04,
+    from .02 to .07, beside a chance of .01.
+    """
+    listed = []
+    for one in audit["findings"]:
+        name, _, rate = one["attack"].partition(" ")
+        if one["high"] is not None and rate in ("", "success"):
+            others = one["found"] - one["beyond"]
+            ends = (max(0.0, others + one["low"]), min(1.0, others + one["high"]))
+            score = Score(f"{name} success", one["found"], best=0, worst=1, interval=ends, baseline=others)
+            told: Json = {"threat": SOMEBODY, "attack": name, "known": KNOWS_ALL.share, "sensitive": None}
+            listed.append({**told, "scores": {"success": score.as_dict()}})
+    return listed
+
+
 def _findings(
     history: History, drawn: History, outside: Sequence[str], bound: float, left_out: dict[str, str]
 ) -> list[Finding]:
@@ -157,8 +178,8 @@ def _membership(fitted: History, others: History, drawn: History, bound: float) 
         score = done.scores.get(name)
         if score is not None and score.interval is not None:
             most = bound if name == "success" else bound / PART_OF_RARE
-            low = score.interval[0] - rate
-            found.append(Finding(f"membership {name}", None, score.value, score.value - rate, low, most))
+            low, high = (end - rate for end in score.interval)
+            found.append(Finding(f"membership {name}", None, score.value, score.value - rate, low, most, high))
     return found
 
 
@@ -169,5 +190,5 @@ def _beyond(
     if not n or not n_else:
         left_out[attack] = NOTHING_TO_FIND
         return []
-    beyond, (low, _) = share_beyond(found, n, found_else, n_else)
-    return [Finding(attack, None, found / n, beyond, low, bound)]
+    beyond, (low, high) = share_beyond(found, n, found_else, n_else)
+    return [Finding(attack, None, found / n, beyond, low, bound, high)]

@@ -41,7 +41,7 @@ from tokumei.tasks.anonymize_table import anonymize_table
 from tokumei.tasks.attack_history import attack_history
 from tokumei.tasks.attack_table import ANYBODY, attack_release, attack_table, linking_column
 from tokumei.tasks.attribute_history import ATTRIBUTION, UNKNOWN_SOURCES
-from tokumei.tasks.audit_drawn_history import NO_PSEUDONYMS, drawn_history
+from tokumei.tasks.audit_drawn_history import NO_PSEUDONYMS, attacks_of_audit, drawn_history
 from tokumei.tasks.audit_table import audit_table, in_roles_of
 from tokumei.tasks.histories import HistoryRelease, characters_known
 from tokumei.tasks.job_file import PIPELINE, Job, check_columns, table_of
@@ -221,12 +221,15 @@ class HistoryWork:
                 put(source, self.out / target)
         listed = [{key: one.get(key) for key in ("method", "number", "found", "loss")} for one in ways]
         told = {key: best[key] for key in ("loss", "use", "attacks", "rows", "released", "customers", "pseudonyms")}
+        drawn = drawn_history(best)
+        if drawn is not None:
+            told["attacks"] = [*told["attacks"], *attacks_of_audit(drawn["audit"])]
         return {
             "chosen": best["method"],
             "methods": listed,
             **told,
             "suppressed": max(0.0, 1 - best["released"] / max(1, best["rows"])),
-            "drawn": drawn_history(best),
+            "drawn": drawn,
             "account": account_of(best),
             "prepared": self.job.prepared,
         }
