@@ -276,12 +276,20 @@ def test_figure_that_nobody_limited_is_a_condition_that_somebody_must_accept(rev
     assert found.outcome == CONDITIONS
     first = found.conditions[0]
     told = first.said.format(**first.values)
-    assert "5 of 100 (blind guessing: 1), or refuse" in told
-    assert ("H. Sato must accept" in told) == (reviewer is not None)
+    assert "5 of 100 people found is acceptable (by blind guessing 1)" in told
+    assert ("H. Sato has to decide" in told) == (reviewer is not None)
     # What was stated counts in place of it, either way.
     for most, outcome in ((0.02, REFUSE), (0.06, CONDITIONS)):
         case_with = case(attacks=tried, context=ReleaseContext(most_gain=most))
         assert decide(case_with, has_sensitive=True).outcome == outcome
+
+
+def test_refusal_has_no_reason_in_favor() -> None:
+    tried = [attack("record-linkage", value=0.4, interval=[0.35, 0.45], baseline=0.01)]
+    found = decide(case(attacks=tried, context=ReleaseContext(), reviewer=None), has_sensitive=True)
+    assert found.outcome == REFUSE
+    assert "Groups of 11 (k = 11)" in found.reasons[0].said.format(**found.reasons[0].values)
+    assert all(not one.said.startswith(("No attack gains", "All {n} requirements")) for one in found.reasons)
 
 
 def test_attack_that_finds_no_description_of_one_alone_counts_as_measured() -> None:

@@ -92,8 +92,8 @@ def test_first_page_decides_with_reasons_and_every_part_follows(folder: Path) ->
     assert facts["How safe"].startswith(
         "The strongest attack: neighbor finds the record of 33.3 of 100 people (record-linkage)"
     )
-    assert "Who attacks, and what they know: neighbor (sex, age)." in facts["How safe"]
-    assert facts["Who answers"] == "Nobody is named. No review is planned."
+    assert "Neighbor is assumed to know sex, age." in facts["How safe"]
+    assert facts["Who is responsible"] == "Nobody is named. No review is planned."
     for part in (
         "Risk, use",
         "What was done",
@@ -116,7 +116,7 @@ MOST_READ = {"": 250, ".ja": 800}
 FOUR_ANSWERS = {
     "": {
         "What": "24 of 24 rows of people",
-        "To whom": "the board, to be used for waiting times",
+        "To whom": "the board, for this purpose: waiting times",
         "How safe": "33.3 of 100",
     },
     ".ja": {
@@ -141,7 +141,7 @@ def test_first_page_alone_answers_what_to_whom_how_safe_and_how_useful(folder: P
     for asked, answer in FOUR_ANSWERS[language].items():
         assert answer in facts[asked]
     useful = facts["How useful" if language == "" else "有用性"]
-    assert re.search(r"100 of the detail is lost|100 のうち .* が失われました", useful)
+    assert re.search(r"% of the detail is lost|細かさの .* が失われました", useful)
     # And before them what to do, in one line.
     decision = first.split("## ")[1].splitlines()[0]
     assert decision in ("Release.", "Release under these conditions.", "Do not release.") or language == ".ja"

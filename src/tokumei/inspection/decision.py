@@ -44,24 +44,28 @@ BAD_HARMS = ("high", "severe")
 PRECEDENTS = {"public": 11, "contract": 5, "enclave": 5}
 # What an attack does to people, in a sentence.
 _FINDS = {
-    "linking": "{who} finds the record of {found} of 100 people ({attack}); blind guessing finds {blind}.",
+    "linking": "{who} finds the record of {found} of 100 people ({attack}); blind guessing finds that of {blind}.",
     "inferring": "{who} learns {column} of {found} of 100 people ({attack}); blind guessing is right for {blind}.",
-    "other": "{who} is right for {found} of 100 {things} ({attack}); blind guessing is for {blind}.",
+    "other": "{who} is right about {found} of 100 {things} ({attack}); blind guessing is about {blind}.",
 }
 # What a score is a share of, where that is not people.
 THINGS = {"found": "customers' months", "row": "customers", "pseudonym": "pseudonyms", SINGLED_OUT: "ends of ranges"}
 # What an attack gains, where that is too much: by what was stated, or by any precedent.
 TOO_MUCH = "{attack} by {who} gains {gain} of 100 over blind guessing; at most {most} may be gained."
-PASSED = "{attack} by {who} gains {gain} of 100 over blind guessing; without a stated limit one in {least} is the most."
+PASSED = (
+    "{attack} by {who} gains {gain} of 100 over blind guessing; without a stated limit one in {least} is the most. "
+    "Groups of {least} (k = {least}) or a stated limit (most_gain) may change that."
+)
 # Where somebody has to accept what the strongest attack finds.
 ACCEPT = (
-    "Nobody stated what an attack may gain: {reviewer} must accept {found} of 100 (blind guessing: {blind}), or refuse."
+    "No limit was set for attacks: {reviewer} has to decide whether {found} of 100 {things} found is acceptable (by "
+    "blind guessing {blind})."
 )
 NOBODY = (
-    "Nobody stated what an attack may gain, or who decides: somebody must accept {found} of 100 (blind guessing: "
-    "{blind}), or refuse."
+    "No limit was set for attacks, and nobody is named who decides whether {found} of 100 {things} found is acceptable "
+    "(by blind guessing {blind})."
 )
-NOT_LIMITED = "Nobody stated what an attack may gain."
+NOT_LIMITED = "No limit was set for what an attack may find."
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ def decide(case: Evidence, *, has_sensitive: bool) -> Decision:
     to_accept = [] if against else _to_accept(case)
     conditions = sorted([*to_accept, *_open(case, has_sensitive=has_sensitive)], key=lambda one: -one.weight)
     outcome = REFUSE if against else CONDITIONS if conditions else RELEASE
-    reasons = [*against, *conditions, *_in_favor(case)][:MOST_REASONS]
+    reasons = [*against, *conditions, *([] if against else _in_favor(case))][:MOST_REASONS]
     return Decision(outcome, reasons, conditions, _strongest(case))
 
 
@@ -184,7 +188,7 @@ def _to_accept(case: Evidence) -> Iterator[Said]:
     if strongest is None or not strongest["is_beyond_chance"]:
         yield Said(NOT_LIMITED, {}, 3)
         return
-    shown = {name: strongest["values"][name] for name in ("found", "blind")}
+    shown = {name: strongest["values"][name] for name in ("found", "blind", "things")}
     yield Said(ACCEPT, {"reviewer": case.reviewer, **shown}, 9) if case.reviewer else Said(NOBODY, shown, 9)
 
 
@@ -196,7 +200,7 @@ def _limit(case: Evidence) -> float:
 
 def _in_favor(case: Evidence) -> Iterator[Said]:
     strongest = _strongest(case)
-    if strongest is not None:
+    if strongest is not None and case.context.most_gain is not None:
         yield Said(
             "No attack gains more than the {most} of 100 that it may.", {"most": out_of_100(case.context.most_gain)}
         )
@@ -222,7 +226,7 @@ def _strongest(case: Evidence) -> Json | None:
     if not figures:
         return None
     attack, name, figure = max(figures, key=lambda one: one[2].value - (one[2].blind or 0.0))
-    said = f"The strongest attack: {_FINDS[_kind(attack)]} The 95 % interval is from {{low}} to {{high}}."
+    said = f"The strongest attack: {_FINDS[_kind(attack)]} With 95 % confidence it is {{low}} to {{high}} of 100."
     return {
         "said": said,
         "values": _shown(attack, name, figure),

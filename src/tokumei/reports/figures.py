@@ -233,22 +233,25 @@ def grouped_bar_figure(points: pl.DataFrame, *, x_title: str, y_title: str, is_l
     widest = max(map(text_width, groups), default=0)
     look: Json = {"labelAngle": 0, "labelLimit": 0, "grid": False}
     values: Json = {"title": y_title, "scale": scale, "axis": alt.Axis(values=ticks, titlePadding=ROOM)}
-    chart = alt.Chart(points).mark_bar().encode(color=color_by(series, "series"))
+    bars = alt.Chart(points).mark_bar().encode(color=color_by(series, "series"))
+    shown = alt.Chart(points).encode(text=alt.Text("value:Q", format=",.3~g"))
     if widest > each:
-        return to_svg(
-            chart.encode(
-                y=alt.Y("group:N", title=x_title, sort=groups, axis=alt.Axis(**look, minExtent=widest)),
-                yOffset=alt.YOffset("series:N", sort=series),
-                x=alt.X("value:Q", **values),
-            ).properties(width=WIDTH, height=LYING * len(groups) * (len(series) + 1))
-        )
-    return to_svg(
-        chart.encode(
-            x=alt.X("group:N", title=x_title, sort=groups, axis=alt.Axis(**look)),
-            xOffset=alt.XOffset("series:N", sort=series),
-            y=alt.Y("value:Q", **values),
-        ).properties(width=each * len(groups), height=HEIGHT)
-    )
+        places = {
+            "y": alt.Y("group:N", title=x_title, sort=groups, axis=alt.Axis(**look, minExtent=widest)),
+            "yOffset": alt.YOffset("series:N", sort=series),
+            "x": alt.X("value:Q", **values),
+        }
+        size: dict[str, float] = {"width": WIDTH, "height": LYING * len(groups) * (len(series) + 1)}
+        words = shown.mark_text(align="left", dx=3, fontSize=9)
+    else:
+        places = {
+            "x": alt.X("group:N", title=x_title, sort=groups, axis=alt.Axis(**look)),
+            "xOffset": alt.XOffset("series:N", sort=series),
+            "y": alt.Y("value:Q", **values),
+        }
+        size = {"width": each * len(groups), "height": HEIGHT}
+        words = shown.mark_text(dy=-5, fontSize=9)
+    return to_svg(alt.layer(bars.encode(**places), words.encode(**places)).properties(**size))
 
 
 def text_width(text: str) -> int:
