@@ -108,7 +108,7 @@ def _called(number: object, parameters: Json, folder: Path) -> Json:
     """Call a tool; what goes wrong in it is an answer that the assistant reads, without any value."""
     from tokumei.tasks.assistant import TOOLS, Assistant, without_values
 
-    name, given = parameters.get("name"), parameters.get("arguments") or {}
+    name, given = str(parameters.get("name")), parameters.get("arguments") or {}
     if name not in TOOLS:
         return _failed(number, BAD_PARAMETERS, "no such tool")
     function, properties, required = TOOLS[name]
@@ -132,7 +132,7 @@ TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "numb
 def _fits(value: Any, schema: Json) -> bool:
     if isinstance(value, bool) or not isinstance(value, TYPES[schema["type"]]):
         return False
-    return schema["type"] != "object" or all(_fits(one, schema["additionalProperties"]) for one in value.values())
+    return not isinstance(value, dict) or all(_fits(one, schema["additionalProperties"]) for one in value.values())
 
 
 def _told(number: object, found: Json, *, is_error: bool = False) -> Json:

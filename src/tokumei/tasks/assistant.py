@@ -11,13 +11,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tokumei.core.errors import Fault, InputError, NotFound, TokumeiError
-from tokumei.core.text import Json
+from tokumei.core.text import Json, Text
 from tokumei.reports.japanese import Words
 
 if TYPE_CHECKING:
+    from tokumei.inspection.kinds import Role
     from tokumei.tasks.inspect_table import Inspection
 
 ROLES = ("identifier", "quasi-identifier", "sensitive", "other")
@@ -143,12 +144,10 @@ def _with_roles(found: Inspection, roles: Mapping[str, str]) -> Inspection:
             raise NotFound("No column has that name.")
         if role not in ROLES:
             raise InputError.of(f"one of {', '.join(ROLES)}", option="roles")
-    columns = {
-        name: replace(one, suggestion=replace(one.suggestion, role=roles[name], reason="as it was asked for"))
-        if name in roles
-        else one
-        for name, one in found.columns.items()
-    }
+    columns = dict(found.columns)
+    for name, role in roles.items():
+        stated = replace(columns[name].suggestion, role=cast("Role", role), reason=Text("as it was asked for"))
+        columns[name] = replace(columns[name], suggestion=stated)
     return replace(found, columns=columns)
 
 
