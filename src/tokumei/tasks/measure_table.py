@@ -328,11 +328,22 @@ def profile(
             if name in original.frame.columns
         },
         "released": released.height,
+        "unchanged": None if rows is None else _unchanged(original.frame, released, known, rows),
         "left_out": None if rows is None else _left_out(original, rows),
         "riskiest": _riskiest(released, known, None if whose is None or rows is None else whose.gather(rows), after),
         "class_sizes": {"before": _rows_by_size(before), "after": _rows_by_size(after)},
         **_as_sample(original, released, rows, known, (before, after), sampling),
     }
+
+
+def _unchanged(original: pl.DataFrame, released: pl.DataFrame, known: Sequence[str], rows: pl.Series) -> int:
+    """Count released rows of which every quasi-identifier reads as it did; none where there is no quasi-identifier."""
+    mine = pl.Series(range(len(rows))).filter(rows.is_not_null())
+    same = pl.Series([bool(known)]).new_from_index(0, len(mine))
+    for name in known:
+        before = original[name].gather(rows.drop_nulls()).cast(pl.String)
+        same &= before.eq_missing(released[name].gather(mine).cast(pl.String))
+    return int(same.sum())
 
 
 def _counts(frame: pl.DataFrame, known: Sequence[str], whose: pl.Series | None) -> ClassCounts | None:

@@ -21,6 +21,7 @@ from tokumei.platform.access import UserRequest
 from tokumei.platform.workbench import editing, services
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import Piece
+from tokumei.platform.workbench.verdicts import is_unsafe
 from tokumei.tasks.job_file import SECRET, SEED
 from tokumei.tasks.job_writing import write_job
 
@@ -53,6 +54,13 @@ NAMES: dict[str, tuple[str, str | Promise]] = {
 }
 
 
+# What is in the hands of others once it leaves, and what holds it.
+HELD_BACK = (
+    *("release.csv", "release.parquet", "published.csv", "public.html", "public.ja.html"),
+    *("recipe.json", files.NEXT_RELEASE, "everything.zip"),
+)
+
+
 @dataclass(frozen=True)
 class Takeable:
     """One file to take home."""
@@ -72,11 +80,13 @@ def takeable(folder: Path) -> list[Takeable]:
     """List what is there to be taken home, once a release is made."""
     if not (folder / files.OUT / "dossier.json").is_file():
         return []
+    # What must not be handed over is not handed out: the report says why, and the job file is the owner's.
+    is_held_back = is_unsafe(files.read(folder / files.OUT, "dossier.json"))
     secret = ("report.html", "report.ja.html", "dossier.json", "job.toml", "recipe.json", "everything.zip")
     return [
         Takeable(name, folder / place, says, name in secret)
         for name, (place, says) in NAMES.items()
-        if (folder / place).is_file()
+        if (folder / place).is_file() and not (is_held_back and name in HELD_BACK)
     ]
 
 

@@ -339,6 +339,25 @@ def run(request: UserRequest, piece: Piece) -> HttpResponse:
 
 
 @access("user", of=find, methods="POST")
+def keep_anyway(request: UserRequest, piece: Piece) -> HttpResponse:
+    """Release a column that leads to people as it is, since somebody typed its name; the dossier says so."""
+    column, typed = request.POST.get("column", ""), request.POST.get("typed", "")
+    if typed.strip() != column.strip() or column not in files.job_of(piece.folder).get("roles", {}):
+        said = _("Nothing was changed: type the column's name, %s, exactly as it stands.") % column
+        messages.error(request, said)
+        return redirect("workbench:see", piece=piece.key)
+
+    def change(found: Json) -> None:
+        output = found.setdefault("output", {})
+        before = output.get("keep_anyway", [])
+        output["keep_anyway"] = [*(before if isinstance(before, list) else []), column]
+
+    services.edit(piece, change)
+    services.start(piece, services.RELEASE)
+    return redirect("workbench:see", piece=piece.key)
+
+
+@access("user", of=find, methods="POST")
 def cancel(request: UserRequest, piece: Piece) -> HttpResponse:
     """End what is under way."""
     services.cancel(piece)

@@ -24,9 +24,12 @@ from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.file_views import find, frame
 from tokumei.platform.workbench.handing_over import job_with_seed, takeable
 from tokumei.platform.workbench.models import Piece
+from tokumei.platform.workbench.verdicts import verdict_shown
 from tokumei.reports.dossier_pages import MISSING
 
 COLUMNS_SHOWN, VALUES_SHOWN = 12, 6
+# In an address: who asks wants the release that was made by the job as it stood before.
+OLDER = "older"
 
 
 @access("user", of=find)
@@ -36,8 +39,7 @@ def see(request: UserRequest, piece: Piece) -> HttpResponse:
     if shown["has_release"]:
         dossier = files.read(piece.folder / files.OUT, "dossier.json")
         released = files.read(piece.folder, files.RESULT) or {}
-        is_stale = (piece.folder / files.OUT / files.JOB).read_text() != (piece.folder / files.JOB).read_text()
-        shown |= {"is_stale": is_stale, "released": released.get("first_rows"), "holds": dossier["holds"]}
+        shown |= {"released": released.get("first_rows"), "holds": dossier["holds"]} | verdict_shown(dossier)
         shown |= _beside(released)
         shown |= {"bounds": dossier["bounds"], "result": dossier["results"]} | _numbers(dossier["results"], piece)
     return render(request, "workbench/see.html", shown)
@@ -119,6 +121,8 @@ def take_home(request: UserRequest, piece: Piece) -> HttpResponse:
     shown = frame(request, piece)
     if not shown["has_release"]:
         return redirect("workbench:see", piece=piece.key)
+    shown |= verdict_shown(files.read(piece.folder / files.OUT, "dossier.json"))
+    shown["is_older"] = shown["is_stale"] and OLDER in request.GET
     shown |= {"files": takeable(piece.folder), "applied": files.read(piece.folder / files.NEXT, files.APPLIED)}
     shown["can_organize"] = request.user.is_organizer or request.user.is_superuser
     return render(request, "workbench/take_home.html", shown)
@@ -145,6 +149,8 @@ def file(request: UserRequest, piece: Piece, name: str) -> HttpResponseBase:
     found = {one.name: one for one in takeable(piece.folder)}
     if name not in found:
         raise Http404
+    if frame(request, piece)["is_stale"] and OLDER not in request.GET:
+        return redirect("workbench:take_home", piece=piece.key)
     if name == files.JOB:
         text = job_with_seed(piece.folder)
         return HttpResponse(
