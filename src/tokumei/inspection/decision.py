@@ -77,7 +77,7 @@ class Said:
     said: str
     values: JsonView = field(default_factory=dict)
     weight: float = 0.0
-    # Where it is mended, by the part of a job: "roles", "requirements", "context"; None where nothing is to be mended.
+    # Where it is mended, by the part of a job: "roles", "requirements", "context", or "limit" for one of the last two.
     mend: str | None = None
 
     def as_dict(self) -> Json:
@@ -162,7 +162,9 @@ def _against(case: Evidence) -> Iterator[Said]:
             gain = figure.value - figure.blind
             end = {"most": out_of_100(limit)} if is_stated else {"least": round(1 / limit)}
             values = {**_shown(attack, name, figure), "gain": out_of_100(gain), **end}
-            too_much = Said(TOO_MUCH if is_stated else PASSED, values, 1 + gain, "requirements")
+            too_much = Said(
+                TOO_MUCH if is_stated else PASSED, values, 1 + gain, "requirements" if is_stated else "limit"
+            )
             key = f"{attack['threat']}: {attack_title(attack['attack'], attack.get('sensitive'))}"
             # Of several scores of one attack that which finds most.
             found[key] = max(too_much, found.get(key, too_much), key=lambda each: each.weight)

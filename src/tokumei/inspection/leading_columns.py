@@ -16,6 +16,8 @@ from tokumei.inspection.kinds import IDENTIFIER
 from tokumei.inspection.roles import suggest_role
 
 N_EXAMPLES = 3
+# Codes of whatever it may be; a name of a column that says nothing.
+GENERAL, NO_HEADER = "code", "value"
 
 
 @dataclass(frozen=True)
@@ -27,14 +29,20 @@ class LeadingColumn:
     examples: tuple[str, ...]
 
 
-def leading_column(values: pl.Series, counts: pl.Series | None = None) -> LeadingColumn | None:
+def leading_column(
+    values: pl.Series, counts: pl.Series | None = None, *, is_general: bool = True
+) -> LeadingColumn | None:
     """Tell why the values of a column lead to people; None where they do not.
 
-    counts: in how many rows each value stands, where each is listed once.
+    counts: in how many rows each value stands, where each is listed once. is_general: whether a header that speaks of
+        codes is enough, whatever the values are.
     """
     if values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object):
         return None
     found = suggest_role(column_facts(values, counts))
+    if not is_general and found.kind == GENERAL:
+        # A header such as `row` names numbers of many things: the values alone decide.
+        found = suggest_role(column_facts(values.alias(NO_HEADER), counts))
     if found.role != IDENTIFIER or values.drop_nulls().n_unique() < 2:
         return None
     return LeadingColumn(values.name, found.reason, examples_of(values))

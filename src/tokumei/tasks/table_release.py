@@ -97,10 +97,8 @@ class ColumnUniqueness:
         """
         if self.n_unique > FEW_ROWS:
             return Text("{n:,} {what}", n=self.n_unique, what=Text(what))
-        if self.leads is not None:
-            return self.leads
         form = "it is free text, which may name people; its rarest value has {n:,}"
-        return Text(form, n=self.n_least) if self.is_free_text else None
+        return Text(form, n=self.n_least) if self.is_free_text else self.leads
 
     def as_dict(self) -> Json:
         """Return the uniqueness for JSON: unique values are those of one row alone."""
@@ -237,10 +235,10 @@ def check_generalized(original: Table, released: pl.DataFrame, *, guarded: Seque
     """
     found = []
     for column in original.quasi_identifiers:
-        if column not in released.columns or leading_column(original.frame[column]) is None:
+        if column not in released.columns or leading_column(original.frame[column], is_general=False) is None:
             continue
         same = unchanged_values(original.frame[column], released[column])
-        leading = leading_column(same)
+        leading = leading_column(same, is_general=False)
         if leading is not None:
             of_column = uniqueness(pl.LazyFrame({column: same}), [column])[0]
             found.append(replace(of_column, n_unique=0, leads=leading.why, examples=leading.examples))

@@ -265,16 +265,13 @@ def _told_of(
     engine: str,
     reading: Reading,
 ) -> list[ColumnUniqueness]:
-    """Count how far columns tell people apart, and look at the values of those that counting does not refuse."""
+    """Count how far columns tell people apart, and look at their values."""
     if along is not None:
         return with_values_of(along, uniqueness_of(along, keep))
     with connect(engine) as opened:
         relation = opened.open(source, reading)
         told = uniqueness_on(relation, keep, person=person)
-        return [
-            one if one.danger("") is not None else with_values_of(count_relation(relation, [one.column]), [one])[0]
-            for one in told
-        ]
+        return [with_values_of(count_relation(relation, [one.column]), [one])[0] for one in told]
 
 
 def runs_as_stream(method: object) -> bool:

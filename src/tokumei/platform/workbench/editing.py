@@ -13,6 +13,7 @@ from tokumei.core.text import Json, JsonView, choice_of
 from tokumei.data.history_columns import SCHEMA
 from tokumei.hierarchies.hierarchy import BUILDERS
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
+from tokumei.platform.workbench.words import MEASURED_WITH
 from tokumei.tasks.job_file import ROLES
 from tokumei.tasks.request import Kind, ReleaseRequest, request_fields
 
@@ -173,9 +174,29 @@ def set_pipeline(sent: QueryDict) -> Change:
         found["method"] = [as_method(steps)]
         threat = found.setdefault("threat", [{"name": "acquaintance"}])[0]
         threat["share"] = share(sent, "share")
-        threat["attacks"] = sent.getlist("attack") or ["linkage"]
+        threat["attacks"] = sent.getlist("attack") or [MEASURED_WITH]
+        if sent.get("target"):
+            _set_target(found, threat, share(sent, "target"))
 
     return change
+
+
+def target_of(job: JsonView) -> float | None:
+    """Return the largest share of the customers of a history that an attack may find, where it is asked for."""
+    name = _bound_name((job.get("threat") or [{}])[0])
+    return next((one["most"] for one in job.get("bound", []) if one["of"] == name and "most" in one), None)
+
+
+def _bound_name(threat: JsonView) -> str:
+    return f"{threat.get('name', '')}: {MEASURED_WITH} found"
+
+
+def _set_target(found: Found, threat: Found, most: float) -> None:
+    """Bound what the strongest usual attack finds, so that a release beyond it does not pass."""
+    if MEASURED_WITH not in threat["attacks"]:
+        threat["attacks"] = [MEASURED_WITH, *threat["attacks"]]
+    others = [one for one in found.get("bound", []) if one["of"] != _bound_name(threat)]
+    found["bound"] = [*others, {"of": _bound_name(threat), "most": most}]
 
 
 def as_method(steps: Sequence[Mapping[str, object]]) -> Found:

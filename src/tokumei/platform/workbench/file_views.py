@@ -61,8 +61,25 @@ def frame(request: HttpRequest, piece: Piece) -> Json:
         "jobs": jobs,
         "faults": mended(piece, next((found for found in faults if found), None)),
         "stopped": next((job for job in jobs.values() if job.is_done and job.reason), None),
+        "goes_out": _goes_out(folder) if look and piece.kind == "table" else [],
         **_release_state(folder),
     }
+
+
+def _goes_out(folder: Path) -> list[Json]:
+    """List in which form the columns of the file go out, those that stay behind last."""
+    job = files.job_of(folder)
+    roles, kept = job.get("roles", {}), job.get("output", {}).get("keep", [])
+    forms = {name: "kept" if name in kept else role for name, role in roles.items()}
+    listed = [
+        {"how": how, "names": [name for name, role in forms.items() if role in among]}
+        for how, among in (
+            (_("generalized"), ("quasi-identifier",)),
+            (_("as they are"), ("sensitive", "kept")),
+            (_("not released"), ("identifier", "person", "household", "other")),
+        )
+    ]
+    return [one for one in listed if one["names"]]
 
 
 def _release_state(folder: Path) -> Json:
@@ -196,7 +213,7 @@ def columns(request: UserRequest, piece: Piece) -> HttpResponse:
             services.edit(piece, editing.set_roles(names, request.POST))
         except (InputError, NotAllowed) as error:
             shown = frame(request, piece) | _columns_shown(request, piece, look) | {"error": describe_error(error)}
-            return render(request, "workbench/columns.html", shown, status=status_of(error))
+            return render(request, "workbench/columns.html", shown, status=400)
         services.start(piece, services.LOOK)
         to = "workbench:protect" if request.POST.get("then") == "protect" else "workbench:risk"
         return redirect(to, piece=piece.key)

@@ -26,6 +26,8 @@ WHY_STOPPED: Mapping[str, str | Promise] = {
     NAMED: gettext_lazy("Some of its values would go out as they are, and they lead to people."),
     RARE: gettext_lazy("Some of its numbers are one person's alone. Round them, or cut off the ends."),
 }
+# How a value begins to be refused that next month's file has and this one had not.
+UNSEEN = "a value that the recipe knows"
 STOPPED = gettext_lazy("It would go out as it is, and its values lead to people.")
 
 
@@ -74,6 +76,12 @@ def _shown(faults: Sequence[Fault], look: JsonView, job: JsonView, *, is_table: 
             looks, why = look["columns"][fault.column]["reason"], fault.values["why"]
             reason = "; ".join(dict.fromkeys(translated(one) for one in (looks, why)))
             yield Mended(fault.column, WHY_STOPPED.get(fault.form, STOPPED), reason, values, place, role, is_stop=True)
+            continue
+        if fault.form.startswith(UNSEEN):
+            said = _(
+                "The recipe has no label for this value. Leave such rows out, or hide the values, and apply again."
+            )
+            yield Mended(fault.column, said, "", values)
             continue
         said = _("Expected: %s") % expected_in_words(fault)
         yield Mended(fault.column, said, "", values, place, role if is_known else None, is_goal=bool(columns))

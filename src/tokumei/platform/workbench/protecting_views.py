@@ -23,8 +23,11 @@ from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.file_views import edited, find, frame
 from tokumei.platform.workbench.goal_form import GoalForm
 from tokumei.platform.workbench.models import Piece
+from tokumei.tasks.report_history import least_loss
 
 SETS_SHOWN = 6
+# How many customers of a history may be found, where nobody said it.
+DEFAULT_TARGET = 0.2
 ROWS_SHOWN = 5
 # In the order of the page: the usual ones first.
 USUAL_ATTACKS = ("exact-match", "jaccard", "linkage", "row-counts", "tfidf")
@@ -193,7 +196,10 @@ def protect(request: UserRequest, piece: Piece) -> HttpResponse:
         # Ticks stay as they were sent.
         editing.set_methods(request.POST)(job)
     shown |= _pipeline_shown(job) if goal is None else {"goal": goal, **_methods_shown(job)}
-    shown |= _frontier_shown(files.read(piece.folder, files.FRONTIER), piece)
+    found = files.read(piece.folder, files.FRONTIER)
+    shown |= _frontier_shown(found, piece)
+    if found is not None and not is_table:
+        shown |= _recommended(found["releases"], editing.target_of(job) or DEFAULT_TARGET)
     return render(request, "workbench/protect.html", shown)
 
 
@@ -241,6 +247,7 @@ def _pipeline_shown(job: JsonView) -> Json:
         "steps": [_step_shown(name, steps) for name, part in parts.items() if issubclass(part, HistoryStep)],
         "naming": [_step_shown(name, steps) for name, part in parts.items() if not issubclass(part, HistoryStep)],
         "share": f"{100 * threat.get('share', 0.25):g}",
+        "target": f"{100 * (editing.target_of(job) or DEFAULT_TARGET):g}",
         "attacks": [
             {
                 "name": name,
@@ -296,6 +303,16 @@ def _frontier_shown(found: JsonView | None, piece: Piece) -> Json:
         "left_out": found.get("left_out", {}),
         "loss_name": found["loss_name"],
     }
+
+
+def _recommended(releases: Sequence[JsonView], most: float) -> Json:
+    """Recommend the release that loses least of those that meet the target, by its number."""
+    ways = [{"name": one["method"], "utility": one["loss"], "found": one["found"]} for one in releases]
+    name = least_loss(ways, most)
+    number = next((at for at, one in enumerate(releases, start=1) if one["method"] == name), None)
+    chosen = None if number is None else releases[number - 1]
+    shown = {} if chosen is None else {"loss": f"{chosen['loss']:.1%}", "found": f"{chosen['found']:.1%}"}
+    return {"is_tried": True, "recommended": chosen and {"number": number, "method": name} | shown}
 
 
 @access("user", of=find, methods="POST")

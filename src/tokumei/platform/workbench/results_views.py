@@ -22,7 +22,7 @@ from tokumei.platform.messages import describe_error
 from tokumei.platform.workbench import drawing, services, words
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.file_views import find, frame
-from tokumei.platform.workbench.handing_over import job_with_seed, takeable
+from tokumei.platform.workbench.handing_over import FORMS, in_form, job_with_seed, takeable
 from tokumei.platform.workbench.models import Piece
 from tokumei.platform.workbench.verdicts import verdict_shown
 from tokumei.reports.dossier_pages import MISSING
@@ -155,6 +155,10 @@ def file(request: UserRequest, piece: Piece, name: str) -> HttpResponseBase:
         text = job_with_seed(piece.folder)
         return HttpResponse(
             text, content_type="application/toml", headers={"Content-Disposition": f'attachment; filename="{name}"'}
+        )
+    if name in FORMS:
+        return FileResponse(
+            in_form(found[name].path, name, Path(settings.MEDIA_ROOT)), as_attachment=True, filename=name
         )
     if name.endswith(".zip"):
         return FileResponse(_packed(piece.folder), as_attachment=True, filename=name)

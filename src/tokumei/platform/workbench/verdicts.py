@@ -23,11 +23,16 @@ TITLES: Mapping[str, tuple[str, str | Promise]] = {
     UNSAFE: ("error", gettext_lazy("Not safe: do not hand this release over.")),
     USELESS: ("warning", gettext_lazy("Useless: hardly anything is left of the data.")),
 }
-# The page on which a part of the job is changed, and what its button says.
-MENDS: Mapping[str, tuple[str, str | Promise]] = {
-    "roles": ("workbench:columns", gettext_lazy("Change the columns")),
-    "requirements": ("workbench:protect", gettext_lazy("Change what is asked for")),
-    "context": ("workbench:context", gettext_lazy("State it")),
+# The pages on which a part of the job is changed, and what their links say.
+COLUMNS = ("workbench:columns", gettext_lazy("Change the columns"))
+GOAL = ("workbench:protect", gettext_lazy("Change what is asked for"))
+CONTEXT = ("workbench:context", gettext_lazy("State it"))
+LIMIT = ("workbench:context", gettext_lazy("State who receives it, and what an attack may gain"))
+MENDS: Mapping[str, tuple[tuple[str, str | Promise], ...]] = {
+    "roles": (COLUMNS,),
+    "requirements": (GOAL,),
+    "context": (CONTEXT,),
+    "limit": (GOAL, LIMIT),
 }
 
 
@@ -55,7 +60,7 @@ def verdict_shown(dossier: JsonView) -> Json:
         if strongest is None or not strongest["values"]["knows"]
         else attacker_words(document, {"threat": strongest["values"]["who"], "known": strongest["values"]["knows"]}),
         "reasons": [
-            {"said": _begun(sentence(document, one)), "mend": MENDS.get(str(one.get("mend")))}
+            {"said": _begun(sentence(document, one)), "mends": MENDS.get(str(one.get("mend")), ())}
             for one in ({"said": one.form, "values": one.values} if hasattr(one, "form") else one for one in listed)
         ],
         "can_go": verdict != UNSAFE,
