@@ -232,7 +232,7 @@ def test_frontier_tries_releases_and_makes_the_one_that_is_chosen(alice: User, l
     ("content", "said"),
     [
         (b"a,b\n1\n", "2 cells"),
-        (b"a,a\n1,2\n", "people.csv"),
+        (b"a,b\n1,\x00\n", "people.csv"),
         (b"a,b\n", "at least one row"),
         (b"\xff\xfe\x00", "people.csv"),
     ],

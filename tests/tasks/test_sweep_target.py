@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tokumei.core.text import Json
 from tokumei.tasks.report_history import least_loss
 
 # By hand: d was left out, c and b lose alike and in b fewer are found.
-WAYS = [
+WAYS: list[Json] = [
     {"name": "a", "utility": 0.1, "found": 0.6},
     {"name": "b", "utility": 0.4, "found": 0.1},
     {"name": "c", "utility": 0.4, "found": 0.2},
