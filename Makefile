@@ -14,7 +14,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all quick coverage check types rooms audit sbom pins bench docs format locks clean
+.PHONY: help run test test-all quick coverage check types rooms audit sbom pins bench docs site packages format locks clean
 
 help: ## Show what can be made.
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -78,6 +78,15 @@ docs: $(VENV)/ready-to-develop ## Write the pages that are made from code.
 	$(BIN)/python -m tokumei.cli.catalogue docs/catalogue.md
 	$(BIN)/python -m tokumei.platform.translations
 
+site: $(VENV)/ready-for-site ## Build the site into dist/site; a dead link stops it.
+	$(BIN)/python site/pages.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --config-file site/mkdocs.yml
+	@echo "dist/site/index.html"
+
+packages: $(VENV)/ready-to-develop ## Build the wheels and the source package into dist/.
+	$(BIN)/hatchling build -d dist
+	cd studies && ../$(BIN)/hatchling build -d ../dist -t wheel
+
 format: $(VENV)/ready-to-develop ## Put the code in shape.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -85,6 +94,11 @@ format: $(VENV)/ready-to-develop ## Put the code in shape.
 locks: $(VENV)/ready-to-develop ## Choose newer versions of what is depended on.
 	$(COMPILE) --upgrade pyproject.toml --group build --extra platform -o locks/run.txt
 	$(COMPILE) --upgrade pyproject.toml --group build --all-extras --no-emit-package tokumei --no-emit-package tokumei-studies -c locks/run.txt -o locks/dev.txt
+	$(COMPILE) --upgrade --group site -c locks/dev.txt -o locks/site.txt
+
+$(VENV)/ready-for-site: locks/site.txt | $(VENV)/ready-to-develop
+	$(PIP) install --quiet --require-hashes --no-deps -r locks/site.txt
+	touch $@
 
 clean: ## Remove what was set up.
 	rm -rf $(VENV) $(DEMO) .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -22,7 +22,10 @@ SIZES: dict[str, dict[str, str]] = {
     "pwscup2017": {"n_customers": "50", "known": "25"},
     "pwscup2018": {"n_customers": "100"},
     "pwscup2019": {"n_users": "400"},
+    "pwscup2021": {"n_rows": "1000"},
     "pwscup2023": {"n_rows": "10000"},
+    "ipws2023": {"n_rows": "1000", "n_published": "100"},
+    "pwscup2024": {"n_rows": "1000"},
     "pwscup2025": {"n_rows": "1000", "n_people": "10000"},
     "pwscup2026": {"n_rows": "300", "n_rare": "30", "n_people": "1200", "n_background": "600", "n_challenge": "150"},
 }

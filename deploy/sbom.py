@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import tomllib
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def bill_of(lock: str, project: dict[str, Any]) -> dict[str, Any]:
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
         "version": 1,
-        "metadata": {"component": _component(project["name"], project["version"]) | {"type": "application"}},
+        "metadata": {"component": _component(project["name"], version(project["name"])) | {"type": "application"}},
         "components": components,
     }
 

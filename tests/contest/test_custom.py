@@ -15,7 +15,7 @@ from tests.cases import cases
 
 from tokumei.contest.custom.edition import CustomEdition
 from tokumei.contest.custom.template import template
-from tokumei.contest.edition import Attempt, Files, GuessScore, ReleaseScore, TeamEntry, files_in
+from tokumei.contest.edition import Attempt, Files, GuessScore, OpenFiles, ReleaseScore, TeamEntry, files_in
 from tokumei.contest.pages import rules_text
 from tokumei.contest.setting import parse_setting, read_setting
 from tokumei.core.errors import InputError, UnknownPart
@@ -488,7 +488,8 @@ def _play(edition: CustomEdition, folder: Path) -> list[Any]:
 
     terms = edition.terms
     edition.make_data(made("data"), seed=1)
-    data = files_in(folder / "data", terms.data_files)
+    # Read once, as a contest's folder and the server do.
+    data = OpenFiles(files_in(folder / "data", terms.data_files))
     edition.draw_knowledge(data, made("knowledge"), seed=2)
     knowledge = files_in(folder / "knowledge", terms.all_knowledge_files)
     entries = []

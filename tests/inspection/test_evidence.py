@@ -302,8 +302,8 @@ def test_figure_that_nobody_limited_is_a_condition_that_somebody_must_accept(rev
     assert found.outcome == CONDITIONS
     first = found.conditions[0]
     told = first.said.format(**first.values)
-    assert "5 of 100 (blind guessing: 1), or refuse" in told
-    assert ("H. Sato must accept" in told) == (reviewer is not None)
+    assert "5 of 100 people found is acceptable (by blind guessing 1)" in told
+    assert ("H. Sato has to decide" in told) == (reviewer is not None)
     # What was stated counts in place of it, either way.
     for most, outcome in ((0.02, REFUSE), (0.06, CONDITIONS)):
         case_with = case(attacks=tried, context=ReleaseContext(most_gain=most))

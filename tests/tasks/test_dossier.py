@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,10 @@ from tokumei.measures.registry import TABLE_UTILITIES
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
 from tokumei.reports.dossier_pages import RISKS
 from tokumei.reports.evidence_pages import add_attacks, add_use, new_document
+from tokumei.reports.figures import grouped_bar_figure
 from tokumei.reports.japanese import OF_DOSSIERS, Words
 from tokumei.reports.needs import absent_in_words
-from tokumei.reports.page import Document
+from tokumei.reports.page import BROWSERS, Document
 from tokumei.tasks.measure_history import HistoryUse
 from tokumei.tasks.run_steps import use_found
 from tokumei.tasks.verification import verify_dossier
@@ -90,8 +92,8 @@ def test_first_page_decides_with_reasons_and_every_part_follows(folder: Path) ->
     assert facts["How safe"].startswith(
         "The strongest attack: neighbor finds the record of 33.3 of 100 people (record-linkage)"
     )
-    assert "Who attacks, and what they know: neighbor (sex, age)." in facts["How safe"]
-    assert facts["Who answers"] == "Nobody is named. No review is planned."
+    assert "Neighbor is assumed to know sex, age." in facts["How safe"]
+    assert facts["Who is responsible"] == "Nobody is named. No review is planned."
     for part in (
         "Risk, use",
         "What was done",
@@ -114,7 +116,7 @@ MOST_READ = {"": 250, ".ja": 800}
 FOUR_ANSWERS = {
     "": {
         "What": "24 of 24 rows of people",
-        "To whom": "the board, to be used for waiting times",
+        "To whom": "the board, for this purpose: waiting times",
         "How safe": "33.3 of 100",
     },
     ".ja": {
@@ -139,7 +141,7 @@ def test_first_page_alone_answers_what_to_whom_how_safe_and_how_useful(folder: P
     for asked, answer in FOUR_ANSWERS[language].items():
         assert answer in facts[asked]
     useful = facts["How useful" if language == "" else "有用性"]
-    assert re.search(r"100 of the detail is lost|100 のうち .* が失われました", useful)
+    assert re.search(r"% of the detail is lost|細かさの .* が失われました", useful)
     # And before them what to do, in one line.
     decision = first.split("## ")[1].splitlines()[0]
     assert decision in ("Release.", "Release under these conditions.", "Do not release.") or language == ".ja"
@@ -442,6 +444,43 @@ def test_key_named_in_the_job_file_signs_and_one_that_is_not_there_is_told_by_li
     with pytest.raises(InputError) as caught:
         tk.Job.of(text.replace("officer.key", "none.key"), folder=tmp_path)
     assert caught.value.faults[0].line == len(text.splitlines())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not any(map(shutil.which, BROWSERS)), reason="no Chromium is installed, which prints PDF")
+def test_pages_are_printed_and_a_changed_print_is_named(folder: Path, tmp_path: Path) -> None:
+    job = tk.Job.read(folder / "job.toml")
+    tk.run(job, tmp_path, pdf=True)
+    prints = {"report.pdf", "report.ja.pdf", "public.pdf", "public.ja.pdf"}
+    assert {file.name for file in tmp_path.glob("*.pdf")} == prints
+    assert all((tmp_path / name).read_bytes().startswith(b"%PDF-") for name in prints)
+    dossier = tmp_path / "dossier.json"
+    assert set(json.loads(dossier.read_text())["prints"]) == prints
+    assert verify_dossier(dossier).holds
+    (tmp_path / "public.pdf").write_bytes(b"%PDF-another")
+    found = verify_dossier(dossier)
+    assert not found.holds
+    assert dict(found.files)["public.pdf"] != "same"
+    # Run again without printing: no print of another run is left beside the pages.
+    tk.run(job, tmp_path)
+    assert not list(tmp_path.glob("*.pdf"))
+
+
+def test_names_of_columns_stand_beside_bars_where_they_have_no_room_under_them() -> None:
+    points = pl.DataFrame({"group": ["a"] * 2, "series": ["before", "after"], "value": [3.0, 2.0]})
+    names = [f"a_long_name_of_column_{n}" for n in range(9)]
+    long = pl.concat(points.with_columns(group=pl.lit(name)) for name in names)
+    upright = grouped_bar_figure(points, x_title="", y_title="values")
+    lying = grouped_bar_figure(long, x_title="", y_title="values")
+
+    def height(svg: str) -> float:
+        return float(re.search(r'height="([\d.]+)"', svg)[1])  # type: ignore[index]
+
+    assert height(lying) < height(upright)
+    # Each name ends where the axis begins, on a line of its own.
+    where = [found[1] for found in re.finditer(r"<text[^>]*translate\(([^)]*)\)[^>]*>a_long_name_of_column_", lying)]
+    assert len({place.split(",")[1] for place in where}) == len(names)
+    assert len({place.split(",")[0] for place in where}) == 1
 
 
 def test_changed_page_is_named(folder: Path) -> None:

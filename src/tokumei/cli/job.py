@@ -67,6 +67,7 @@ def run(
     sign: Annotated[
         Path | None, Option("--sign", metavar="ME.key", help="Sign the dossier with a key of 'exchange keys'.")
     ] = None,
+    pdf: Annotated[bool, Option("--pdf", help="Print the pages too, where Chromium is installed.")] = False,
     force: ForceOption = False,
 ) -> None:
     """Do a whole job, from raw data to dossier; exit 1 if a bound does not hold.
@@ -91,7 +92,7 @@ def run(
     if out is None:
         raise InputError.of("a folder to write to", option="--out")
     with showing_progress():
-        done = run_job(job, out, force=force)
+        done = run_job(job, out, force=force, pdf=pdf)
     show(done)
     if not done.holds:
         raise click.exceptions.Exit(EXIT_CHECK_FAILED)

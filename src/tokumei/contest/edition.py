@@ -21,9 +21,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
-from tokumei.core.errors import InputError
+from tokumei.core.errors import InputError, UnknownPart
 from tokumei.core.registry import Registry
 from tokumei.core.text import Json, JsonView, Text
 
@@ -31,6 +31,7 @@ from tokumei.core.text import Json, JsonView, Text
 LATEST, BEST, CHOSEN = COUNTS = ("latest", "best", "chosen")
 Files = Mapping[str, Path]
 Read = TypeVar("Read")
+Part = TypeVar("Part")
 
 
 class OpenFiles(dict[str, Path]):
@@ -265,6 +266,10 @@ class ContestTerms:
 class Edition(ABC):
     """A contest's rules and scores; its fields are its options."""
 
+    # What `anonymize` and `attack` can do, by name.
+    ANONYMIZERS: ClassVar[Iterable[str]] = ()
+    ATTACKS: ClassVar[Iterable[str]] = ()
+
     @property
     @abstractmethod
     def terms(self) -> ContestTerms:
@@ -278,8 +283,7 @@ class Edition(ABC):
     def draw_own(self, data: Files, folder: Path, *, seed: int) -> None:  # noqa: B027
         """Write the data that one team has alone; `data` holds the hidden files, too."""
 
-    @abstractmethod
-    def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
+    def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:  # noqa: B027
         """Write the files of knowledge of all levels; `data` holds the hidden files, too."""
 
     @abstractmethod
@@ -321,21 +325,35 @@ class Edition(ABC):
     def rank(self, entries: Sequence[TeamEntry]) -> list[Standing]:
         """Order the teams, the best first; the order of the entries does not matter."""
 
-    @abstractmethod
     def anonymizers(self) -> Sequence[str]:
         """Name what `anonymize` can do, simplest first; the first is the kit's sample."""
+        return list(self.ANONYMIZERS)
 
     @abstractmethod
     def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
         """Write the release files that a built-in anonymizer makes."""
 
-    @abstractmethod
     def attacks(self) -> Sequence[str]:
         """Name what `attack` can do, simplest first; the first is the kit's sample."""
+        return list(self.ATTACKS)
 
     @abstractmethod
     def attack(self, name: str, data: Files, knowledge: Files, published: Files, folder: Path, *, seed: int) -> None:
         """Write the guess files that a built-in attack makes from the knowledge of one level."""
+
+
+def chosen_part(kind: str, name: str, parts: Mapping[str, Part]) -> Part:
+    """Return a built-in anonymizer or attack by its name."""
+    if name not in parts:
+        raise UnknownPart(kind, name, parts)
+    return parts[name]
+
+
+def check_at_least(edition: Edition, **least: int) -> None:
+    """Refuse options of an edition that are smaller than any contest can have."""
+    for option, value in least.items():
+        if getattr(edition, option) < value:
+            raise InputError.of(f"at least {value}", option=option, value=getattr(edition, option))
 
 
 def files_in(folder: Path, roles: Sequence[FileRole]) -> dict[str, Path]:
@@ -353,5 +371,11 @@ def files_in(folder: Path, roles: Sequence[FileRole]) -> dict[str, Path]:
 EDITIONS: Registry[Edition] = Registry(
     "edition",
     "tokumei.contest.editions",
-    {f"pwscup{year}.edition": [f"pwscup{year}"] for year in (2015, 2016, 2017, 2018, 2019, 2023, 2025, 2026)},
+    {
+        f"{name}.edition": [name]
+        for name in (
+            *(f"pwscup{year}" for year in (2015, 2016, 2017, 2018, 2019, 2021, 2023, 2024, 2025, 2026)),
+            "ipws2023",
+        )
+    },
 )

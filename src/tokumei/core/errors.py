@@ -15,7 +15,8 @@ TokumeiError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import reduce
 from pathlib import Path
@@ -212,6 +213,15 @@ class MissingExtra(TokumeiError):
                 "{what} needs the extra '{extra}': pip install 'tokumei[{again}]'", what=what, extra=extra, again=extra
             )
         )
+
+
+@contextmanager
+def needing(what: str, extra: str) -> Iterator[None]:
+    """Name the extra to install where an import in the block finds no package."""
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise MissingExtra(what, extra) from None
 
 
 class NotFound(TokumeiError):

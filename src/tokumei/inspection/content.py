@@ -23,253 +23,35 @@ PREFECTURES = frozenset(
     for words in _PREFECTURES
     for name in (*words[::2], *(one.rstrip("都府県") for one in words[::2]), *(one.lower() for one in words[1::2]))
 )
-_SEX = frozenset(
-    [
-        "m",
-        "f",
-        "male",
-        "female",
-        "man",
-        "woman",
-        "men",
-        "women",
-        "boy",
-        "girl",
-        "男",
-        "女",
-        "男性",
-        "女性",
-        "男子",
-        "女子",
-        "オス",
-        "メス",
-        "不明",
-        "その他",
-        "other",
-        "unknown",
-        "nonbinary",
-        "x",
-    ]
+_SEX = kinds.words(
+    "m f male female man woman men women boy girl 男 女 男性 女性 男子 女子 オス メス 不明 その他 other unknown "
+    "nonbinary x"
 )
-_SEX_CORE = frozenset(
-    [
-        "m",
-        "f",
-        "male",
-        "female",
-        "man",
-        "woman",
-        "men",
-        "women",
-        "boy",
-        "girl",
-        "mannlich",
-        "weiblich",
-        "mann",
-        "frau",
-        "homme",
-        "femme",
-        "hombre",
-        "mujer",
-        "uomo",
-        "donna",
-        "男",
-        "女",
-        "男性",
-        "女性",
-        "男子",
-        "女子",
-    ]
+_SEX_CORE = kinds.words(
+    "m f male female man woman men women boy girl mannlich weiblich mann frau homme femme hombre mujer uomo donna "
+    "男 女 男性 女性 男子 女子"
 )
-_FLAGS = frozenset(
-    [
-        "yes",
-        "no",
-        "y",
-        "n",
-        "true",
-        "false",
-        "t",
-        "f",
-        "0",
-        "1",
-        "0.0",
-        "1.0",
-        "on",
-        "off",
-        "有",
-        "無",
-        "あり",
-        "なし",
-        "はい",
-        "いいえ",
-        "○",
-        "×",
-        "✓",
-        "済",
-        "未",
-        "有り",
-        "無し",
-    ]
+_FLAGS = kinds.words("yes no y n true false t f 0 1 0.0 1.0 on off 有 無 あり なし はい いいえ ○ × ✓ 済 未 有り 無し")
+_MARITAL = kinds.words(
+    "single married divorced widowed separated never-married 未婚 既婚 離婚 死別 独身 離別 有配偶 "
+    "married-civ-spouse married-spouse-absent married-af-spouse partnered cohabiting unmarried engaged"
 )
-_MARITAL = frozenset(
-    [
-        "single",
-        "married",
-        "divorced",
-        "widowed",
-        "separated",
-        "never-married",
-        "未婚",
-        "既婚",
-        "離婚",
-        "死別",
-        "独身",
-        "離別",
-        "有配偶",
-        "married-civ-spouse",
-        "married-spouse-absent",
-        "married-af-spouse",
-        "partnered",
-        "cohabiting",
-        "unmarried",
-        "engaged",
-    ]
+_RELIGION = kinds.words(
+    "christian christianity catholic protestant orthodox muslim islam jewish judaism hindu hinduism buddhist "
+    "buddhism sikh sikhism shinto atheist agnostic taoist mormon 仏教 神道 キリスト教 イスラム教 ヒンドゥー教 "
+    "ユダヤ教 創価学会 無宗教 天理教 新宗教 浄土真宗 曹洞宗"
 )
-_RELIGION = frozenset(
-    [
-        "christian",
-        "christianity",
-        "catholic",
-        "protestant",
-        "orthodox",
-        "muslim",
-        "islam",
-        "jewish",
-        "judaism",
-        "hindu",
-        "hinduism",
-        "buddhist",
-        "buddhism",
-        "sikh",
-        "sikhism",
-        "shinto",
-        "atheist",
-        "agnostic",
-        "taoist",
-        "mormon",
-        "仏教",
-        "神道",
-        "キリスト教",
-        "イスラム教",
-        "ヒンドゥー教",
-        "ユダヤ教",
-        "創価学会",
-        "無宗教",
-        "天理教",
-        "新宗教",
-        "浄土真宗",
-        "曹洞宗",
-    ]
+_ORIGIN = kinds.words(
+    "white black asian hispanic latino caucasian asian-pac-islander amer-indian-eskimo african-american "
+    "native-american mixed pacific-islander arab roma"
 )
-_ORIGIN = frozenset(
-    [
-        "white",
-        "black",
-        "asian",
-        "hispanic",
-        "latino",
-        "caucasian",
-        "asian-pac-islander",
-        "amer-indian-eskimo",
-        "african-american",
-        "native-american",
-        "mixed",
-        "pacific-islander",
-        "arab",
-        "roma",
-    ]
-)
-_COUNTRIES = frozenset(
-    [
-        "japan",
-        "china",
-        "korea",
-        "india",
-        "usa",
-        "uk",
-        "us",
-        "united-states",
-        "united-kingdom",
-        "france",
-        "germany",
-        "italy",
-        "spain",
-        "canada",
-        "australia",
-        "brazil",
-        "mexico",
-        "russia",
-        "vietnam",
-        "philippines",
-        "thailand",
-        "indonesia",
-        "nepal",
-        "taiwan",
-        "sweden",
-        "norway",
-        "netherlands",
-        "poland",
-        "egypt",
-        "nigeria",
-        "kenya",
-        "england",
-        "ireland",
-        "scotland",
-        "portugal",
-        "greece",
-        "turkey",
-        "cuba",
-        "iran",
-        "peru",
-        "chile",
-        "argentina",
-        "switzerland",
-        "belgium",
-        "austria",
-        "日本",
-        "中国",
-        "韓国",
-        "インド",
-        "アメリカ",
-        "イギリス",
-        "フランス",
-        "ドイツ",
-        "イタリア",
-        "スペイン",
-        "カナダ",
-        "ブラジル",
-        "ベトナム",
-        "フィリピン",
-        "タイ",
-        "ネパール",
-        "台湾",
-        "米国",
-        "英国",
-        "ロシア",
-        "インドネシア",
-        "ペルー",
-        "ミャンマー",
-        "オーストラリア",
-        "singapore",
-        "malaysia",
-        "hong-kong",
-        "south-korea",
-        "new-zealand",
-        "south-africa",
-        "denmark",
-        "finland",
-    ]
+_COUNTRIES = kinds.words(
+    "japan china korea india usa uk us united-states united-kingdom france germany italy spain canada australia "
+    "brazil mexico russia vietnam philippines thailand indonesia nepal taiwan sweden norway netherlands poland "
+    "egypt nigeria kenya england ireland scotland portugal greece turkey cuba iran peru chile argentina "
+    "switzerland belgium austria 日本 中国 韓国 インド アメリカ イギリス フランス ドイツ イタリア スペイン カナダ "
+    "ブラジル ベトナム フィリピン タイ ネパール 台湾 米国 英国 ロシア インドネシア ペルー ミャンマー "
+    "オーストラリア singapore malaysia hong-kong south-korea new-zealand south-africa denmark finland"
 )
 _EDUCATION = re.compile(
     r"(bachelor|master|doctorate|phd|ph\.d|high ?school|hs-grad|college|preschool|1st|[0-9]+th|assoc"
@@ -309,9 +91,7 @@ _ILLNESS = re.compile(
     r"|insomnia|autism|adhd|ptsd|pregnancy|gastritis)\b.*"
 )
 _ICD = re.compile(r"[A-TV-Z][0-9][0-9AB]\.[0-9A-Z]{1,4}|[A-TV-Z][0-9][0-9AB]")
-_BLOOD = frozenset(
-    ["a", "b", "o", "ab", "a+", "a-", "b+", "b-", "o+", "o-", "ab+", "ab-", "a型", "b型", "o型", "ab型", "rh+", "rh-"]
-)
+_BLOOD = kinds.words("a b o ab a+ a- b+ b- o+ o- ab+ ab- a型 b型 o型 ab型 rh+ rh-")
 _AREA = re.compile(
     r"([一-龯ぁ-んァ-ヶー]{1,4}[都道府県])?[一-龯ぁ-んァ-ヶー]{1,8}[市区町村郡]([一-龯ぁ-んァ-ヶー]{1,10})?"
 )
@@ -319,25 +99,7 @@ _AGE_BANDS = re.compile(
     r"[0-9]{1,2}[-~〜][0-9]{1,3}(歳)?|[0-9]{1,2}(0代|代)(前半|後半)?|[0-9]{1,3}(歳|才)(以上|未満)?"
     r"|[0-9]{2}(\+|s| years?( old)?)|under [0-9]+|over [0-9]+"
 )
-_UNKNOWN = frozenset(
-    [
-        "?",
-        "-",
-        "unknown",
-        "n/a",
-        "na",
-        "none",
-        "other",
-        "不明",
-        "その他",
-        "なし",
-        "特になし",
-        "無し",
-        "無回答",
-        "未回答",
-        "該当なし",
-    ]
-)
+_UNKNOWN = kinds.words("? - unknown n/a na none other 不明 その他 なし 特になし 無し 無回答 未回答 該当なし")
 
 
 def _one_of(words: frozenset[str]) -> Callable[[str], bool]:

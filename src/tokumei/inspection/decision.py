@@ -50,9 +50,9 @@ BAD_HARMS = ("high", "severe")
 PRECEDENTS = {"public": 11, "contract": 5, "enclave": 5}
 # What an attack does to people, in a sentence.
 _FINDS = {
-    "linking": "{who} finds the record of {found} of 100 people ({attack}); blind guessing finds {blind}.",
+    "linking": "{who} finds the record of {found} of 100 people ({attack}); blind guessing finds that of {blind}.",
     "inferring": "{who} learns {column} of {found} of 100 people ({attack}); blind guessing is right for {blind}.",
-    "other": "{who} is right for {found} of 100 {things} ({attack}); blind guessing is for {blind}.",
+    "other": "{who} is right about {found} of 100 {things} ({attack}); blind guessing is about {blind}.",
 }
 # What a score is a share of, where that is not people.
 THINGS = {"found": "customers' months", "row": "customers", "pseudonym": "pseudonyms", SINGLED_OUT: "ends of ranges"}
@@ -61,13 +61,14 @@ TOO_MUCH = "{attack} by {who} gains {gain} of 100 over blind guessing; at most {
 PASSED = "{attack} by {who} gains {gain} of 100 over blind guessing; without a stated limit one in {least} is the most."
 # Where somebody has to accept what the strongest attack finds.
 ACCEPT = (
-    "Nobody stated what an attack may gain: {reviewer} must accept {found} of 100 (blind guessing: {blind}), or refuse."
+    "No limit was set for attacks: {reviewer} has to decide whether {found} of 100 {things} found is acceptable (by "
+    "blind guessing {blind})."
 )
 NOBODY = (
-    "Nobody stated what an attack may gain, or who decides: somebody must accept {found} of 100 (blind guessing: "
-    "{blind}), or refuse."
+    "No limit was set for attacks, and nobody is named who decides whether {found} of 100 {things} found is acceptable "
+    "(by blind guessing {blind})."
 )
-NOT_LIMITED = "Nobody stated what an attack may gain."
+NOT_LIMITED = "No limit was set for what an attack may find."
 
 
 @dataclass(frozen=True)
@@ -226,7 +227,7 @@ def _to_accept(case: Evidence) -> Iterator[Said]:
     if strongest is None or not strongest["is_beyond_chance"]:
         yield Said(NOT_LIMITED, {}, 3, "context")
         return
-    shown = {name: strongest["values"][name] for name in ("found", "blind")}
+    shown = {name: strongest["values"][name] for name in ("found", "blind", "things")}
     values, said = ({"reviewer": case.reviewer, **shown}, ACCEPT) if case.reviewer else (shown, NOBODY)
     yield Said(said, values, 9, "context")
 
@@ -265,7 +266,7 @@ def _strongest(case: Evidence) -> Json | None:
     if not figures:
         return None
     attack, name, figure = max(figures, key=lambda one: one[2].value - (one[2].blind or 0.0))
-    said = f"The strongest attack: {_FINDS[_kind(attack)]} The 95 % interval is from {{low}} to {{high}}."
+    said = f"The strongest attack: {_FINDS[_kind(attack)]} With 95 % confidence it is {{low}} to {{high}} of 100."
     return {
         "said": said,
         "values": _shown(attack, name, figure),

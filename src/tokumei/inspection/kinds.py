@@ -15,6 +15,12 @@ from typing import Literal
 
 from tokumei.inspection import survey_words
 
+
+def words(listed: str) -> frozenset[str]:
+    """Return the words that a text lists."""
+    return frozenset(listed.split())
+
+
 # For each kind of column, the words of a header that say it; see `kinds` for their order and what they mean.
 HEADERS: Mapping[str, str] = {
     "email": r"courriel|correo( electronico)?|posta elettronica",
@@ -57,115 +63,19 @@ HEADERS: Mapping[str, str] = {
     r"|cognome|nome|sobrenome|voornaam|achternaam",
     "code": r"\w*(nummer|kennung|kennzeichen)|\w*nr|numero|identifiant|matricule|codigo|codice|klantnummer",
 }
-SEX = frozenset(
-    [
-        "w",
-        "d",
-        "mannlich",
-        "weiblich",
-        "divers",
-        "mann",
-        "frau",
-        "h",
-        "homme",
-        "femme",
-        "masculin",
-        "feminin",
-        "hombre",
-        "mujer",
-        "masculino",
-        "femenino",
-        "v",
-        "uomo",
-        "donna",
-        "maschio",
-        "femmina",
-        "homem",
-        "mulher",
-        "feminino",
-        "vrouw",
-    ]
+SEX = words(
+    "w d mannlich weiblich divers mann frau h homme femme masculin feminin hombre mujer masculino femenino v uomo "
+    "donna maschio femmina homem mulher feminino vrouw"
 )
-MARITAL = frozenset(
-    [
-        "ledig",
-        "verheiratet",
-        "geschieden",
-        "verwitwet",
-        "getrennt",
-        "verpartnert",
-        "celibataire",
-        "marie",
-        "mariee",
-        "divorce",
-        "divorcee",
-        "veuf",
-        "veuve",
-        "pacse",
-        "pacsee",
-        "soltero",
-        "soltera",
-        "casado",
-        "casada",
-        "divorciado",
-        "divorciada",
-        "viudo",
-        "viuda",
-        "celibe",
-        "nubile",
-        "sposato",
-        "sposata",
-        "divorziato",
-        "divorziata",
-        "vedovo",
-        "vedova",
-        "solteiro",
-        "solteira",
-        "gehuwd",
-        "ongehuwd",
-        "gescheiden",
-        "weduwe",
-        "weduwnaar",
-    ]
+MARITAL = words(
+    "ledig verheiratet geschieden verwitwet getrennt verpartnert celibataire marie mariee divorce divorcee veuf "
+    "veuve pacse pacsee soltero soltera casado casada divorciado divorciada viudo viuda celibe nubile sposato "
+    "sposata divorziato divorziata vedovo vedova solteiro solteira gehuwd ongehuwd gescheiden weduwe weduwnaar"
 )
-COUNTRIES = frozenset(
-    [
-        "deutschland",
-        "frankreich",
-        "italien",
-        "spanien",
-        "osterreich",
-        "schweiz",
-        "polen",
-        "turkei",
-        "niederlande",
-        "belgien",
-        "russland",
-        "ukraine",
-        "rumanien",
-        "syrien",
-        "allemagne",
-        "espagne",
-        "italie",
-        "suisse",
-        "belgique",
-        "maroc",
-        "algerie",
-        "tunisie",
-        "alemania",
-        "francia",
-        "espana",
-        "colombia",
-        "marruecos",
-        "germania",
-        "spagna",
-        "svizzera",
-        "italia",
-        "brasil",
-        "duitsland",
-        "nederland",
-        "belgie",
-    ]
+COUNTRIES = words(
+    "deutschland frankreich italien spanien osterreich schweiz polen turkei niederlande belgien russland ukraine "
+    "rumanien syrien allemagne espagne italie suisse belgique maroc algerie tunisie alemania francia espana "
+    "colombia marruecos germania spagna svizzera italia brasil duitsland nederland belgie"
 )
 
 

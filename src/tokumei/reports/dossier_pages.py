@@ -272,7 +272,9 @@ def _group(document: Document, one: JsonView) -> list[object]:
     """Cells of a small group: the values that say anything, and the one that makes it small."""
     told = [f"{name} {_label(document, MISSING if value is None else value)}" for name, value in one["values"].items()]
     said = [text for text, value in zip(told, one["values"].values(), strict=True) if value != ALL]
-    small = document.say("{column}: {n} without it", column=one["by"] or "–", n=one["without"])
+    small = document.say("several columns")
+    if one["by"]:
+        small = document.say("{column}: {n} without it", column=one["by"], n=one["without"])
     return [", ".join(said) or "–", small, one["class"], one["risk"]]
 
 

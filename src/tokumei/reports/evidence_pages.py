@@ -41,7 +41,7 @@ WHERE = {
     "enclave": "It is used in an enclave that the publisher controls.",
 }
 INTERNAL = "Internal document: parts of it lead to people. Do not hand it over."
-PUBLIC = "Public document: nothing in it leads to a person."
+PUBLIC = "Public document: it holds no row and no value of a person."
 # In a sentence these values are words; others are names of columns, numbers, and what people wrote.
 WORDS = ("attack", "who", "of", "why", "harm", "score", "family", "model", "unit", "method", "requirement", "things")
 
@@ -76,26 +76,26 @@ def add_decision(document: Document, dossier: JsonView) -> None:
     document.heading(decision["outcome"])
     # Conditions begin with the reasons that weigh most.
     listed = decision["conditions"] if decision["outcome"] == CONDITIONS else decision["reasons"]
-    document.items([_begun(sentence(document, one)) for one in listed])
+    document.items([_begun(document, sentence(document, one)) for one in listed])
     document.facts(
         {
             "What": _joined(document, _what(document, dossier)),
             "To whom": _joined(document, _to_whom(document, stated)),
             "How safe": _joined(document, _how_safe(document, decision["strongest"], found)),
             "How useful": _joined(document, _how_useful(document, found)),
-            "Who answers": _joined(document, _who_answers(document, dossier)),
+            "Who is responsible": _joined(document, _who_answers(document, dossier)),
         }
     )
     _lost(document, found)
 
 
-def _begun(text: str) -> str:
-    """Begin a sentence with a capital letter; it may begin with the name of an attack."""
-    return text[:1].upper() + text[1:]
+def _begun(document: Document, text: str) -> str:
+    """Begin an English sentence, whose first word may be an attack, with a capital; in Japanese it may be a column."""
+    return text if document.language == "ja" else text[:1].upper() + text[1:]
 
 
 def _joined(document: Document, sentences: Iterable[str]) -> str:
-    return ("" if document.language == "ja" else " ").join(_begun(one) for one in sentences)
+    return ("" if document.language == "ja" else " ").join(_begun(document, one) for one in sentences)
 
 
 def _what(document: Document, dossier: JsonView) -> Iterator[str]:
@@ -103,13 +103,15 @@ def _what(document: Document, dossier: JsonView) -> Iterator[str]:
     released = found["profile"]["released"] if "profile" in found else found["released"]
     rows = found["before"]["rows"] if "before" in found else found["rows"]
     numbers = {"released": released, "rows": rows, "name": dossier["job"]}
-    columns = list(found.get("columns") or found.get("profile", {}).get("columns", {}))
+    columns = _columns(found)
     if found.get("drawn") is not None:
         yield document.say("{released} rows of nobody, drawn from a model of the {rows} rows of {name}.", **numbers)
     elif columns:
         yield document.say("{released} of {rows} rows of {name}.", **numbers)
     else:
         yield document.say("{released} of {rows} purchases of {name}.", **numbers)
+    if found.get("drawn") is None and released < rows:
+        yield document.say("{n} were left out.", n=rows - released)
     if columns:
         yield document.say("Columns: {columns}.", columns=listed_names(document, columns))
 
@@ -118,7 +120,7 @@ def _to_whom(document: Document, stated: JsonView) -> Iterator[str]:
     """Say who receives it, for what and where; what nobody stated is said to be so."""
     recipient, purpose = stated.get("recipient"), stated.get("purpose")
     if recipient and purpose:
-        yield document.say("To {recipient}, to be used for {purpose}.", recipient=recipient, purpose=purpose)
+        yield document.say("To {recipient}, for this purpose: {purpose}.", recipient=recipient, purpose=purpose)
     elif recipient:
         yield document.say("To {recipient}; nobody stated for what.", recipient=recipient)
     elif purpose:
@@ -137,8 +139,7 @@ def _how_safe(document: Document, strongest: JsonView | None, found: JsonView) -
     else:
         yield sentence(document, strongest)
         if strongest["values"]["knows"]:
-            attack = {"threat": strongest["values"]["who"], "known": strongest["values"]["knows"]}
-            yield document.say("Who attacks, and what they know: {known}.", known=attacker_words(document, attack))
+            yield _assumed(document, strongest["values"], _columns(found))
     drawn = found.get("drawn") or {}
     if "epsilon" in drawn:
         yield document.say(
@@ -148,8 +149,22 @@ def _how_safe(document: Document, strongest: JsonView | None, found: JsonView) -
         )
     highest = {side: risks["prosecutor-risk"] for side, risks in _risks(found).items() if "prosecutor-risk" in risks}
     if len(highest) == len(SIDES) and found.get("drawn") is None:
-        said = "The highest risk of a row is {after} of 100; before it was {before}."
+        said = "By the size of groups alone nobody is found with a chance above {after} %; before it was {before} %."
         yield document.say(said, **{side: f"{100 * value:.3g}" for side, value in highest.items()})
+
+
+def _columns(found: JsonView) -> list[str]:
+    return list(found.get("columns") or found.get("profile", {}).get("columns", {}))
+
+
+def _assumed(document: Document, strongest: JsonView, columns: Sequence[str]) -> str:
+    """Say what the attacker is assumed to know; columns are not listed again where it is all that are released."""
+    who, knows = document.say(strongest["who"]), strongest["knows"]
+    if isinstance(knows, (int, float)):
+        return document.say("{who} is assumed to know {share} of the purchases.", who=who, share=f"{knows:.0%}")
+    if columns and set(columns) <= set(knows):
+        return document.say("{who} is assumed to know all {n} released columns.", who=who, n=len(columns))
+    return document.say("{who} is assumed to know {columns}.", who=who, columns=listed_names(document, knows))
 
 
 def _how_useful(document: Document, found: JsonView) -> Iterator[str]:
@@ -157,14 +172,17 @@ def _how_useful(document: Document, found: JsonView) -> Iterator[str]:
     losses = _losses(found)
     if found.get("loss") is not None and found.get("loss_name"):
         lost = {"loss": f"{100 * found['loss']:.3g}", "name": document.say(found["loss_name"])}
-        yield document.say("{loss} of 100 of the detail is lost ({name}).", **lost)
+        yield document.say("{loss} % of the detail is lost ({name}).", **lost)
     gone = [name for name, sides in _distinct(found).items() if sides["before"] > 1 >= sides["after"]]
     if gone:
-        yield document.say("Nothing is left of {columns}.", columns=listed_names(document, gone))
+        yield document.say("Every row now says the same for {columns}.", columns=listed_names(document, gone))
     if losses:
         most = max(losses, key=lambda name: losses[name])
         told = {"n": len(losses), "measure": document.say(most), "most": f"{100 * losses[most]:.3g}"}
-        yield document.say("Of {n} measures of use {measure} loses most: {most} of 100.", **told)
+        yield document.say(
+            "Of {n} measures of use the worst is {measure}: {most}, where 0 is as in the original and 100 is useless.",
+            **told,
+        )
     elif found.get("loss") is None:
         yield document.say("Not known: no measure of use could be taken.")
 
@@ -175,7 +193,11 @@ def _who_answers(document: Document, dossier: JsonView) -> Iterator[str]:
         yield document.say("{reviewer}, until {until}.", reviewer=reviewer, until=until)
     else:
         yield document.say("{reviewer}.", reviewer=reviewer) if reviewer else document.say("Nobody is named.")
-    yield document.say("Next review: {review}.", review=review) if review else document.say("No review is planned.")
+    yield (
+        document.say("To be judged anew on {review}.", review=review)
+        if review
+        else document.say("No review is planned.")
+    )
 
 
 def listed_names(document: Document, names: Sequence[str]) -> str:
@@ -200,7 +222,9 @@ def _lost(document: Document, found: JsonView) -> None:
         )
         y_title = document.say("different values")
         svg = grouped_bar_figure(drawn, x_title="", y_title=y_title, is_log=True)
-        document.figure(svg, "What is lost: how many different values each column has.")
+        document.figure(
+            svg, "How many different values each column has, before and after; lengths grow with powers of ten."
+        )
         return
     losses = _losses(found)
     if losses:

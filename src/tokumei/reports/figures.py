@@ -7,9 +7,9 @@ who found whom, and how scores went.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec
 
 import polars as pl
 
@@ -25,7 +25,33 @@ SHOWN = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r"}
     (0xFFFE, 0xFFFF), 0xFFFD
 )
 
+# What stands in place of a figure in both languages, where nothing is installed that draws.
+NO_FIGURE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="640" height="72" viewBox="0 0 640 72" font-size="14" '
+    'font-family="system-ui, sans-serif"><rect width="640" height="72" fill="#eef3f8"/>'
+    "<text x=\"16\" y=\"30\">Figures need the extra 'charts': pip install 'tokumei[charts]'</text>"
+    '<text x="16" y="54">図の表示には追加機能 charts が必要です：pip install \'tokumei[charts]\'</text></svg>'
+)
+DRAWING = {"altair", "vl_convert"}
+Asked = ParamSpec("Asked")
 
+
+def drawn(figure: Callable[Asked, str]) -> Callable[Asked, str]:
+    """Return the function with a note for its figure where the extra that draws is not installed: pages have tables."""
+
+    @wraps(figure)
+    def draw(*asked: Asked.args, **named: Asked.kwargs) -> str:
+        try:
+            return figure(*asked, **named)
+        except ModuleNotFoundError as error:
+            if error.name not in DRAWING:
+                raise
+            return NO_FIGURE
+
+    return draw
+
+
+@drawn
 def line_figure(
     points: pl.DataFrame,
     *,
@@ -53,6 +79,7 @@ def line_figure(
     return to_svg(chart)
 
 
+@drawn
 def crowd_figure(points: pl.DataFrame, *, x: str, y: str, series: str, x_title: str, y_title: str) -> str:
     """Draw points of two counts on logarithmic axes, one color for each series; on the diagonal both are equal."""
     import altair as alt
@@ -70,6 +97,7 @@ def crowd_figure(points: pl.DataFrame, *, x: str, y: str, series: str, x_title: 
     return to_svg(chart)
 
 
+@drawn
 def frontier_figure(points: pl.DataFrame, *, x: str, y: str, is_best: str, x_title: str, y_title: str) -> str:
     """Draw points of two losses, both better when smaller, with a line through those that no other beats."""
     import altair as alt
@@ -86,6 +114,7 @@ def frontier_figure(points: pl.DataFrame, *, x: str, y: str, is_best: str, x_tit
     return to_svg(alt.layer(line, dots).properties(width=WIDTH, height=HEIGHT))
 
 
+@drawn
 def bar_figure(points: pl.DataFrame, *, x: str, y: str, x_title: str) -> str:
     """Draw one horizontal bar for each row, in the order given."""
     import altair as alt
@@ -96,6 +125,7 @@ def bar_figure(points: pl.DataFrame, *, x: str, y: str, x_title: str) -> str:
     return to_svg(_rows(points, y, across, is_bar=True))
 
 
+@drawn
 def dot_figure(points: pl.DataFrame, *, x: str, y: str, x_title: str) -> str:
     """Draw one dot for each row on a logarithmic axis, which has no zero that a bar could start at."""
     import altair as alt
@@ -181,30 +211,52 @@ def _drawable(spec: object) -> Any:
 
 # Room between the numbers of an axis and its title, for readers whose fonts are wider.
 ROOM = 14
-BAR = 13
+BAR, LYING = 13, 9
+# How wide a letter of an axis is in most fonts, and a Japanese character, in pixels.
+NARROW, WIDE = 7, 13
 # So many letters fit below a figure.
 LETTERS = 115
 
 
+@drawn
 def grouped_bar_figure(points: pl.DataFrame, *, x_title: str, y_title: str, is_log: bool = False) -> str:
-    """Draw for each group a bar of each series side by side (columns group, series, value), in the order given."""
+    """Draw for each group a bar of each series side by side (columns group, series, value), in the order given.
+
+    Bars lie where the names of groups have no room under upright ones.
+    """
     import altair as alt
 
     groups, series = names_of(points, "group"), names_of(points, "series")
     scale = alt.Scale(type="symlog", constant=1) if is_log else alt.Scale(zero=True, nice=True)
     ticks = [0, 1, 10, 100, 1_000, 10_000, 100_000] if is_log else alt.Undefined
-    chart = (
-        alt.Chart(points)
-        .mark_bar()
-        .encode(
-            x=alt.X("group:N", title=x_title, sort=groups, axis=alt.Axis(labelAngle=0, labelLimit=0, grid=False)),
-            xOffset=alt.XOffset("series:N", sort=series),
-            y=alt.Y("value:Q", title=y_title, scale=scale, axis=alt.Axis(values=ticks, titlePadding=ROOM)),
-            color=color_by(series, "series"),
-        )
-        .properties(width=max(WIDTH, BAR * len(groups) * (len(series) + 1)), height=HEIGHT)
-    )
-    return to_svg(chart)
+    each = max(WIDTH / max(1, len(groups)), BAR * (len(series) + 1))
+    widest = max(map(text_width, groups), default=0)
+    look: Json = {"labelAngle": 0, "labelLimit": 0, "grid": False}
+    values: Json = {"title": y_title, "scale": scale, "axis": alt.Axis(values=ticks, titlePadding=ROOM)}
+    bars = alt.Chart(points).mark_bar().encode(color=color_by(series, "series"))
+    shown = alt.Chart(points).encode(text=alt.Text("value:Q", format=",.3~g"))
+    if widest > each:
+        places = {
+            "y": alt.Y("group:N", title=x_title, sort=groups, axis=alt.Axis(**look, minExtent=widest)),
+            "yOffset": alt.YOffset("series:N", sort=series),
+            "x": alt.X("value:Q", **values),
+        }
+        size: dict[str, float] = {"width": WIDTH, "height": LYING * len(groups) * (len(series) + 1)}
+        words = shown.mark_text(align="left", dx=3, fontSize=9)
+    else:
+        places = {
+            "x": alt.X("group:N", title=x_title, sort=groups, axis=alt.Axis(**look)),
+            "xOffset": alt.XOffset("series:N", sort=series),
+            "y": alt.Y("value:Q", **values),
+        }
+        size = {"width": each * len(groups), "height": HEIGHT}
+        words = shown.mark_text(dy=-5, fontSize=9)
+    return to_svg(alt.layer(bars.encode(**places), words.encode(**places)).properties(**size))
+
+
+def text_width(text: str) -> int:
+    """Return how wide a name at an axis is in most fonts, in pixels."""
+    return sum(NARROW if sign.isascii() else WIDE for sign in text)
 
 
 Box = tuple[float, float, float, float]
@@ -225,6 +277,7 @@ SIDES: Mapping[str, JsonView] = {
 }
 
 
+@drawn
 def standings_figure(points: pl.DataFrame, *, x_title: str, y_title: str) -> str:
     """Draw each team (columns team, utility, safety, is_ranked) by its two losses, both better when smaller.
 
@@ -287,6 +340,7 @@ def _overlap(one: Box, other: Box) -> bool:
     return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
 
 
+@drawn
 def attack_figure(points: pl.DataFrame, *, attacker_title: str, target_title: str, success_title: str) -> str:
     """Draw the best success of each attacker on each release (columns attacker, target, success) as a matrix.
 
@@ -323,6 +377,7 @@ def attack_figure(points: pl.DataFrame, *, attacker_title: str, target_title: st
     return to_svg(alt.layer(cells, numbers).properties(**size))
 
 
+@drawn
 def history_figure(points: pl.DataFrame, *, time_title: str, value_title: str, team_title: str) -> str:
     """Draw how each team's best score went (columns team, at, best), better when smaller.
 

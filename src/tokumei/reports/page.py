@@ -214,7 +214,10 @@ class Document:
         if suffix == ".md":
             write_text(path, self.to_markdown())
         elif suffix == ".pdf":
-            _print(self.to_page(), path)
+            with tempfile.TemporaryDirectory() as folder:
+                source = Path(folder) / "page.html"
+                self.to_page().write(source)
+                print_page(source, path)
         else:
             self.to_page().write(path)
 
@@ -223,25 +226,26 @@ def check_suffix(path: Path) -> None:
     """Refuse a file that no document can be written to, and a PDF where no browser is there to print it."""
     if path.suffix not in SUFFIXES:
         raise InputError.of(f"a file that ends in {', '.join(SUFFIXES)}", file=path)
-    if path.suffix == ".pdf" and _browser() is None:
+    if path.suffix == ".pdf":
+        browser_for(path)
+
+
+def browser_for(path: Path) -> str:
+    """Return the browser that prints PDF, or refuse to write this one where there is none."""
+    found = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if found is None:
         raise InputError.of("Chromium to be installed, which prints PDF; or a file that ends in .html", file=path)
+    return found
 
 
-def _browser() -> str | None:
-    return next((found for name in BROWSERS if (found := shutil.which(name))), None)
-
-
-def _print(page: Page, path: Path) -> None:
-    browser = _browser()
-    if browser is None:
-        raise InputError.of("Chromium to be installed, which prints PDF; or a file that ends in .html", file=path)
+def print_page(source: Path, path: Path) -> None:
+    """Print an HTML page as PDF."""
+    browser = browser_for(path)
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "page.html"
-        page.write(source)
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
         command = [browser, *options, f"--user-data-dir={folder}/profile", f"--print-to-pdf={path.resolve()}"]
         # The browser is one of a few names, and the page was written here.
-        done = subprocess.run([*command, source.as_uri()], capture_output=True, timeout=180, check=False)  # noqa: S603
+        done = subprocess.run([*command, source.resolve().as_uri()], capture_output=True, timeout=180, check=False)  # noqa: S603
     if not path.exists():
         raise InputError.of(f"a browser that prints ({done.stderr.decode(errors='replace')[-200:].strip()})", file=path)
 

@@ -875,8 +875,10 @@ def report(*given: Any, force: bool = False, language: str = "en", **options: An
 
 
 @public
-def run(job: Job, out: Path | str, *, force: bool = False) -> JobResult:
+def run(job: Job, out: Path | str, *, force: bool = False, pdf: bool = False) -> JobResult:
     r"""Do a job and write its results to a folder; what was done there before is not done again.
+
+    pdf: print the pages of the dossier too, where Chromium is installed.
 
     >>> import tokumei as tk
     >>> tk.write_frame(tk.Table({"age": ["31", "31", "52", "52"]}).frame, "people.csv")
@@ -890,7 +892,7 @@ def run(job: Job, out: Path | str, *, force: bool = False) -> JobResult:
     if not isinstance(job, Job):
         expected = "a tk.Job, as tk.Job.read('job.toml'); a frame is for tk.anonymize"
         raise InputError.of(expected, value=job if isinstance(job, (str, Path)) else _kind(job))
-    return run_job(job, Path(out), force=force)
+    return run_job(job, Path(out), force=force, pdf=pdf)
 
 
 def _table(data: Any, *others: type) -> Table:

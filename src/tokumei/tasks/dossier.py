@@ -24,6 +24,7 @@ from tokumei.attacks.registry import DISCLOSURE_ATTACKS, DisclosureAttack, attac
 from tokumei.attacks.table_threats import TableThreat
 from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError
+from tokumei.core.progress import step
 from tokumei.core.result import Facts, Result, Rows, Section
 from tokumei.core.text import Json, JsonView, Text, to_json
 from tokumei.data.context import NOT_STATED, ReleaseContext
@@ -40,7 +41,7 @@ from tokumei.inspection.law_states import expert, nist_188, nist_226, safe_harbo
 from tokumei.inspection.standards import iso_20889, iso_27559
 from tokumei.reports.dossier_pages import PUBLISHER, table_document
 from tokumei.reports.history_dossier import history_document
-from tokumei.reports.page import Document, check_suffix
+from tokumei.reports.page import Document, check_suffix, print_page
 from tokumei.reports.public_document import public_document, public_dossier
 from tokumei.tasks.arx_project import ArxProject
 from tokumei.tasks.attack_table import ANYBODY, attack_release, attack_table
@@ -151,16 +152,19 @@ PAGES = tuple(
     for language in LANGUAGES.values()
     for suffix in (".html", ".md")
 )
+# Each page that can be printed, and the file of its print.
+PRINTS = {name: f"{name.removesuffix('.html')}.pdf" for name in PAGES if name.endswith(".html")}
 PUBLIC_NUMBERS = "public.json"
 # What is handed over, and what is kept apart. A seed has no hash here: one that is short could be found by trying.
 HANDED_OVER = ("release.csv", "release.parquet", "published.csv")
 KEPT_APART = ("job.toml", "secret/recipe.json", "secret/rows.txt", "secret/release.csv", "secret/pseudonyms.csv")
 
 
-def write_dossier(done: Any, key: PrivateKey | None = None, *, today: dt.date | None = None) -> Path:
+def write_dossier(done: Any, key: PrivateKey | None = None, *, today: dt.date | None = None, pdf: bool = False) -> Path:
     """Write the dossier beside the release, signed where there is a key; the seed is not in it.
 
     today: by which ages and reviews are counted; that of a dossier which is checked, so that the same is found again.
+    pdf: print every page too; a print names its day and hour, so that only its hash can be checked.
     """
     out, job = done.out, done.job
     found = {
@@ -189,11 +193,28 @@ def write_dossier(done: Any, key: PrivateKey | None = None, *, today: dt.date | 
     for name, text in page_texts(found):
         write_text(out / name, text)
     found["pages"] = {name: file_hash(out / name) for name in (*PAGES, PUBLIC_NUMBERS) if (out / name).exists()}
+    # Prints of an earlier run show other pages than those that stand there now.
+    for name in _printed_before(out / DOSSIER):
+        (out / name).unlink(missing_ok=True)
+    if pdf:
+        with step("printing", len(PRINTS)) as bar:
+            for page, name in PRINTS.items():
+                print_page(out / page, out / name)
+                bar.advance()
+        found["prints"] = {name: file_hash(out / name) for name in PRINTS.values()}
     if key is not None:
         found["signature"] = {"key": key.public, "value": key.sign(signed_bytes(found))}
     path: Path = out / DOSSIER
     write_text(path, json.dumps(found, ensure_ascii=False, indent=1, default=str) + "\n")
     return path
+
+
+def _printed_before(dossier: Path) -> list[str]:
+    try:
+        prints = json.loads(dossier.read_text(encoding="utf-8")).get("prints", {})
+    except (OSError, ValueError):
+        return []
+    return [name for name in PRINTS.values() if name in prints]
 
 
 def page_texts(dossier: JsonView) -> Iterator[tuple[str, str]]:

@@ -10,10 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 import polars as pl
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from tokumei.core.errors import InputError
+from tokumei.core.errors import InputError, needing
 from tokumei.data.frames import as_frame, as_original, kind_of
 from tokumei.data.table import Table, check_column
 from tokumei.hierarchies.hierarchy import SUPPRESSED
@@ -23,6 +21,10 @@ from tokumei.methods.registry import TABLE_ANONYMIZERS, TableSearch
 from tokumei.tasks.anonymize_table import anonymize_table
 from tokumei.tasks.request import ReleaseRequest, whole_number
 from tokumei.tasks.table_release import with_middles
+
+with needing("'Anonymizer', a transformer of scikit-learn,", "learning"):
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 # A lattice of more columns has too many nodes for the search that finds the best one.
 MOST_SEARCHED = 8

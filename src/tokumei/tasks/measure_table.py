@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from tokumei.attacks.threat_model import ThreatModel
-from tokumei.core.errors import InputError
+from tokumei.core.errors import InputError, MissingExtra
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name, part_options
 from tokumei.core.result import Drawing, Result, Rows, Section, Sentence
@@ -127,7 +127,7 @@ def measure_table(
                 if is_made_up and part.sees == Sees.ROWS:
                     raise InputError.of(WHOSE_ROWS)
                 scores[name] = part.measure(before, after, given.rows)
-            except InputError as error:
+            except (InputError, MissingExtra) as error:
                 if asked is not None:
                     raise
                 left_out[name] = _lack(error)
@@ -161,8 +161,10 @@ def _part(
     return name, replace(part, **{key: value for key, value in more.items() if key in known})
 
 
-def _lack(error: InputError) -> Text | str:
-    """Say what a measure needs that the columns do not have; the names of types are for programs."""
+def _lack(error: InputError | MissingExtra) -> Text | str:
+    """Say what a measure needs that the columns or this installation lack; the names of types are for programs."""
+    if isinstance(error, MissingExtra):
+        return error.text
     fault = error.faults[0]
     found = getattr(pl, str(fault.value).partition("(")[0], None)
     is_of_a_cell = fault.line is not None or fault.column is not None

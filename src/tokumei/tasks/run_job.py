@@ -20,6 +20,7 @@ from tokumei.core.seeds import fresh_seed
 from tokumei.core.text import Json, JsonView, choice_of
 from tokumei.data.files.disk import check_is_file, file_hash, write_text
 from tokumei.data.files.keys import read_private
+from tokumei.reports.page import browser_for
 from tokumei.tasks.dossier import INTERNAL, PUBLIC, write_dossier
 from tokumei.tasks.job_file import JOB, SECRET, SEED, Bound, Job
 from tokumei.tasks.request import FILES
@@ -89,13 +90,16 @@ class JobResult(Result):
         return f"JobResult({self.job.name}, by {self.results.get('chosen')}, holds {self.holds})"
 
 
-def run_job(job: Job, out: Path, *, force: bool = False, today: dt.date | None = None) -> JobResult:
+def run_job(job: Job, out: Path, *, force: bool = False, pdf: bool = False, today: dt.date | None = None) -> JobResult:
     """Do a job and write everything to a folder; a folder of another kind is left alone unless `force`.
 
+    pdf: print the pages of the dossier too, where Chromium is installed.
     today: the day by which the evidence counts ages and reviews; another one when a dossier is checked later.
     """
     check_is_file(job.file)
     key = None if job.sign is None else read_private(job.sign)
+    if pdf:
+        browser_for(out / f"{INTERNAL}.pdf")
     _check_folder(job, out, force=force)
     secret = out / SECRET
     secret.mkdir(parents=True, exist_ok=True)
@@ -119,7 +123,7 @@ def run_job(job: Job, out: Path, *, force: bool = False, today: dt.date | None =
     bounds = check_bounds(job, numbers_of(results))
     write_text(out / JOB, job.where.text)
     done = JobResult(job, out, results, bounds, store.done, store.found, work.released)
-    return replace(done, decision=read_dossier(write_dossier(done, key, today=today))["decision"])
+    return replace(done, decision=read_dossier(write_dossier(done, key, today=today, pdf=pdf))["decision"])
 
 
 def plan_job(job: Job) -> JobResult:

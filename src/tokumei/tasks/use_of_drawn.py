@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from tokumei.core.errors import needing
 from tokumei.core.score import NORMAL_95, Score
 from tokumei.core.seeds import generator
 from tokumei.data.table import Table
@@ -120,8 +121,8 @@ def _model_loss(drawn: Ints, fitted: Ints, outside: Ints, target: int) -> Score:
 
 
 def _tree() -> Any:
-    from sklearn.tree import DecisionTreeClassifier
-
+    with needing("Measuring what models learn from drawn rows", "learning"):
+        from sklearn.tree import DecisionTreeClassifier
     return DecisionTreeClassifier(max_depth=8, min_samples_leaf=10, random_state=0)
 
 

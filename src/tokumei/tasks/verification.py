@@ -34,7 +34,7 @@ TOLD_TWICE = ("job", "date", "reviewer", "expires", "versions", "holds", "bounds
 # Fields whose names are compared: what is in these files is hashed where they lie.
 BY_NAME = ("files", "kept_apart", "pages")
 # Fields that depend on where files lie or on who signed, and are compared with those.
-ELSEWHERE = ("folder", "input", "earlier", "signature", "versions")
+ELSEWHERE = ("folder", "input", "earlier", "prints", "signature", "versions")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,9 +110,10 @@ def verify_dossier(path: Path | str, *, key: str | None = None, clause: str | No
 def file_states(dossier: JsonView, folder: Path) -> list[tuple[str, str]]:
     """Return for each file that a dossier names whether it is as it was."""
     listed = {dossier["input"]["file"]: dossier["input"]["sha256"], **dossier["files"], **dossier["kept_apart"]}
+    listed |= {**dossier.get("pages", {}), **dossier.get("prints", {})}
     if before := dossier.get("earlier"):
         listed[before["file"]] = before["sha256"]
-    return [(name, _state(folder / name, wanted)) for name, wanted in {**listed, **dossier.get("pages", {})}.items()]
+    return [(name, _state(folder / name, wanted)) for name, wanted in listed.items()]
 
 
 def pages_that_differ(dossier: JsonView, folder: Path) -> list[str]:

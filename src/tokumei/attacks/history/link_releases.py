@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.core.errors import InputError
+from tokumei.core.errors import InputError, needing
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
 from tokumei.core.text import Text, counted
@@ -424,8 +424,8 @@ class Model:
 
 def _fitted(taught: Sequence[_Taught]) -> Model:
     """Fit the odds to pairs of one person and of two."""
-    from sklearn.linear_model import LogisticRegression
-
+    with needing("Linking releases", "learning"):
+        from sklearn.linear_model import LogisticRegression
     examples = np.vstack([one.examples for one in taught])
     is_one = np.concatenate([one.is_one for one in taught])
     mean, spread = examples.mean(axis=0), examples.std(axis=0)
@@ -460,8 +460,8 @@ class _Tried:
         Habits overlap, and who has no partner has somebody much alike, so that the surest pair of a name is right less
         often than its chance says.
         """
-        from sklearn.isotonic import IsotonicRegression
-
+        with needing("Linking releases", "learning"):
+            from sklearn.isotonic import IsotonicRegression
         if not len(self.chance):
             return lambda chance: chance
         # Two wrong ones beside them, so that a few right ones promise little.

@@ -33,7 +33,7 @@ from tokumei.core.errors import Fault, FaultList, InputError
 from tokumei.core.score import Score
 from tokumei.core.text import counted
 from tokumei.data.files.csv import TextFrame, read_csv, write_csv
-from tokumei.data.files.strict import DELETED, ColumnType, does_not_fit, read_columns
+from tokumei.data.files.strict import DELETED, ColumnType, misfits, read_columns
 from tokumei.data.files.strict import ROW as ROW_NUMBER
 
 FORM = "file-form"
@@ -290,13 +290,14 @@ def check_release(settings: Settings, strategy: Strategy, original: pl.DataFrame
 
 def _read_cells(types: Mapping[str, ColumnType], faults: RowFaults, is_deleted: pl.Series) -> pl.DataFrame:
     """Read all cells; one that does not fit is a fault and comes out missing."""
-    text, columns = faults.text.frame, []
-    for name, kind in types.items():
-        read = text.select(kind.read(pl.col(name))).to_series()
-        is_bad = does_not_fit(text[name], kind, read) & ~is_deleted
-        faults.add_cells(CELL_FORM.name, name, is_bad, kind.expected)
-        columns.append(pl.select(pl.when(~is_bad & ~is_deleted).then(read).alias(name)).to_series())
-    return pl.DataFrame(columns)
+    text = faults.text.frame
+    read = text.select(kind.read(pl.col(name)).alias(name) for name, kind in types.items())
+    bad = misfits(text, types, read, skipped=is_deleted)
+    for is_bad in bad:
+        faults.add_cells(CELL_FORM.name, is_bad.name, is_bad, types[is_bad.name].expected)
+    return read.select(
+        pl.when(~pl.lit(bad[name]) & ~pl.lit(is_deleted)).then(pl.col(name)).alias(name) for name in types
+    )
 
 
 def _check_unchanged(

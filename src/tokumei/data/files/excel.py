@@ -18,7 +18,7 @@ from typing import Any
 
 import polars as pl
 
-from tokumei.core.errors import FaultList, InputError
+from tokumei.core.errors import FaultList, InputError, needing
 from tokumei.core.text import Text, counted
 from tokumei.data.files.csv import check_header, told_apart
 from tokumei.data.files.disk import BLOCK, UNPACK_LIMIT, check_is_file, unchanged
@@ -138,8 +138,8 @@ def read_excel(
     A column that mixes numbers and text comes out as text, whole numbers without a decimal point, so that invoice
     536365 and item 85123A stay what they are. A workbook with several sheets needs the name of one.
     """
-    import fastexcel
-
+    with needing("Reading workbooks", "excel"):
+        import fastexcel
     # Without a handler its remarks on empty columns would go to the terminal.
     logging.getLogger("fastexcel").addHandler(logging.NullHandler())
     path = check_is_file(path)

@@ -11,6 +11,7 @@ asked for and not before. What such a module may have is what `HistoryFormat` sa
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import logging
 import pkgutil
 import re
@@ -71,7 +72,9 @@ def format_names() -> list[str]:
     """Name the formats that histories can be read in."""
     folder = importlib.import_module(PACKAGE)
     names = sorted(module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg)
-    return [name for name in names if hasattr(_module(name), "read_history")]
+    # Small editions have no module of their own for files.
+    found = [name for name in names if importlib.util.find_spec(f"{PACKAGE}.{name}.files") is not None]
+    return [name for name in found if hasattr(_module(name), "read_history")]
 
 
 def history_format(name: str, *needed: str) -> HistoryFormat:

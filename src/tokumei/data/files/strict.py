@@ -76,20 +76,32 @@ def read_columns(
     """
     check_has_columns(types, text.frame.columns, text.file)
     out = text.frame.with_columns(**{name: kind.read(pl.col(name)) for name, kind in types.items()})
-    for name, kind in types.items():
-        is_bad = does_not_fit(text.frame[name], kind, out[name])
-        if skipped is not None:
-            is_bad &= ~skipped
-        add_cell_faults(text, name, is_bad, kind.expected, faults)
+    for is_bad in misfits(text.frame, types, out, skipped=skipped):
+        add_cell_faults(text, is_bad.name, is_bad, types[is_bad.name].expected, faults)
     if skipped is not None and skipped.any():
         out = out.with_columns(pl.when(~skipped).then(pl.all()))
     return out
 
 
+def misfits(
+    text: pl.DataFrame, types: Mapping[str, ColumnType], read: pl.DataFrame, *, skipped: pl.Series | None = None
+) -> pl.DataFrame:
+    """Mark the cells that do not fit, of all columns in one query; those of the rows `skipped` count as fitting."""
+    is_checked = pl.lit(True) if skipped is None else ~pl.lit(skipped)
+    return text.select(
+        (_misfit(pl.col(name), types[name], pl.lit(read[name])) & is_checked).alias(name) for name in types
+    )
+
+
 def does_not_fit(cells: pl.Series, kind: ColumnType, read: pl.Series) -> pl.Series:
-    """Mark the cells that do not look as the type wants, or that read as nothing."""
-    is_bad = ~cells.str.contains(kind.pattern).fill_null(True) | (read.is_null() & cells.is_not_null())
-    return is_bad if kind.is_optional else is_bad | cells.is_null()
+    """Mark the cells of one column that do not fit."""
+    return misfits(cells.to_frame(), {cells.name: kind}, read.alias(cells.name).to_frame()).to_series()
+
+
+def _misfit(cell: pl.Expr, kind: ColumnType, read: pl.Expr) -> pl.Expr:
+    """Mark cells that do not look as the type wants, or that read as nothing."""
+    is_bad = ~cell.str.contains(kind.pattern).fill_null(True) | (read.is_null() & cell.is_not_null())
+    return is_bad if kind.is_optional else is_bad | cell.is_null()
 
 
 def add_cell_faults(text: TextFrame, column: str, is_bad: pl.Series, expected: str, faults: FaultList) -> None:
@@ -106,6 +118,8 @@ def add_value_faults(
     line_of: Callable[[int], int] = lambda row: row + 1,
 ) -> None:
     """Add a fault for each marked value, by its row counted from 1 unless its line is known."""
+    if not is_bad.any():
+        return
     rows = is_bad.arg_true()
     for row in rows[:LISTED_FAULTS]:
         value = values[row]
@@ -241,10 +255,10 @@ class StrictFile:
         first = text.columns[0]
         faults = FaultList(str(path))
         is_deleted = text[first].is_null() if self.may_delete else pl.repeat(False, text.height, eager=True)
-        for name, kind in self.types.items():
-            read = text.select(kind.read(pl.col(name)))[name]
-            is_bad = does_not_fit(text[name], kind, read) & ~is_deleted
-            add_value_faults(text[name], is_bad, kind.expected, faults)
+        read = text.select(kind.read(pl.col(name)).alias(name) for name, kind in self.types.items())
+        for is_bad in misfits(text, self.types, read, skipped=is_deleted):
+            name = is_bad.name
+            add_value_faults(text[name], is_bad, self.types[name].expected, faults)
             add_value_faults(text[name], is_deleted & text[name].is_not_null(), "nothing in a deleted row", faults)
         lengths = (
             text.select(pl.sum_horizontal(pl.all().str.len_bytes()) + len(self.types) - 1).to_series().alias(first)

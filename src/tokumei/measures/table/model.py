@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tokumei.core.errors import InputError
+from tokumei.core.errors import InputError, needing
 from tokumei.core.score import Score
 from tokumei.core.seeds import check_seed, generator
 from tokumei.core.text import Text, counted
@@ -178,11 +178,11 @@ def _area_under_curve(chances: Floats, is_it: Bools) -> float:
 
 def _make_classifier(name: str) -> Any:
     if name == "tree":
-        from sklearn.tree import DecisionTreeClassifier
-
+        with needing("The measure 'model'", "learning"):
+            from sklearn.tree import DecisionTreeClassifier
         return DecisionTreeClassifier(max_depth=8, random_state=0)
-    from sklearn.linear_model import LogisticRegression
-
+    with needing("The measure 'model'", "learning"):
+        from sklearn.linear_model import LogisticRegression
     return LogisticRegression(max_iter=200)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from tokumei.core.errors import InputError
+from tokumei.core.errors import InputError, needing
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
 from tokumei.methods.perturbing.perturbation import Floats, Ints, Original
@@ -120,8 +120,8 @@ class SequentialTrees(Synthesizer):
 
 
 def _tree(column: Column, least: int, seed: int) -> Any:
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-
+    with needing("The method 'sequential-trees'", "learning"):
+        from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
     kind = DecisionTreeRegressor if column.is_number else DecisionTreeClassifier
     return kind(min_samples_leaf=least, random_state=seed)
 

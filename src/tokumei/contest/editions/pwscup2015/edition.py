@@ -26,6 +26,7 @@ from tokumei.contest.edition import (
     ReleaseScore,
     Standing,
     TeamEntry,
+    chosen_part,
     read_once,
 )
 from tokumei.contest.editions.pwscup2015.files import (
@@ -170,6 +171,9 @@ class Pwscup2015(Edition):
     has a board of its own and changes no rank.
     """
 
+    ANONYMIZERS = ANONYMIZERS
+    ATTACKS = tuple(ATTACKS.values())
+
     n_rows: int = field(default=N_ROWS, metadata={"help": "Rows to sample or make up."})
     quasi_identifiers: tuple[str, ...] = field(
         default=SURVEY.quasi_identifiers,
@@ -262,9 +266,6 @@ class Pwscup2015(Edition):
             frame = found[generator(seed, "sample").permutation(found.height)[: self.n_rows]]
         self.form.write(frame, folder / "X.csv")
 
-    def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
-        """Write nothing: attackers know all of X."""
-
     def check(self, data: Files, release: Files) -> None:
         """Raise one InputError with every fault of Y and I."""
         check_release(self._read_original(data), self.form, release)
@@ -321,21 +322,11 @@ class Pwscup2015(Edition):
             lines.append(Standing(0, entry.team, value, entry.release.utility, safety, line, reason))
         return place_teams(lines)
 
-    def anonymizers(self) -> Sequence[str]:
-        """Name the built-in anonymizers; the last one cheats."""
-        return list(ANONYMIZERS)
-
     def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
         """Write Y and I as a built-in anonymizer makes them."""
-        if name not in ANONYMIZERS:
-            raise UnknownPart("anonymizer", name, ANONYMIZERS)
-        release = ANONYMIZERS[name](self._read_original(data), seed)
+        release = chosen_part("anonymizer", name, ANONYMIZERS)(self._read_original(data), seed)
         self.form.write(release.frame, folder / "Y.csv")
         write_rows(release.rows + 1, folder / "I.csv")
-
-    def attacks(self) -> Sequence[str]:
-        """Name the built-in attacks."""
-        return list(ATTACKS.values())
 
     def attack(self, name: str, data: Files, knowledge: Files, published: Files, folder: Path, *, seed: int) -> None:
         """Write Q as a built-in attack guesses it; where it has no guess any row is drawn."""

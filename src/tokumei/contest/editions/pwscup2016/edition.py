@@ -21,6 +21,7 @@ from tokumei.contest.edition import (
     ReleaseScore,
     Standing,
     TeamEntry,
+    chosen_part,
     read_once,
 )
 from tokumei.contest.editions.pwscup2016.files import (
@@ -129,6 +130,9 @@ class Pwscup2016(Edition):
     the release sorted by its cells, so that it has the same score in whatever order its rows stand.
     """
 
+    ANONYMIZERS = ANONYMIZERS
+    ATTACKS = ATTACKS
+
     n_customers: int = field(
         default=N_CUSTOMERS, metadata={"help": "Customers of the data: those with the smallest ids, or made up."}
     )
@@ -210,9 +214,6 @@ class Pwscup2016(Edition):
             )
         return with_smallest_customers(history, self.n_customers), countries
 
-    def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
-        """Write nothing: attackers know M and T."""
-
     def check(self, data: Files, release: Files) -> None:
         """Raise one InputError with every fault of M_release, T_release and P."""
         check_release(read_once(data, Originals.read), release)
@@ -273,24 +274,15 @@ class Pwscup2016(Edition):
             lines.append(Standing(0, entry.team, value, entry.release.utility, best, losses, reason))
         return place_teams(lines)
 
-    def anonymizers(self) -> Sequence[str]:
-        """Name what `anonymize` can do, simplest first; the last one cheats."""
-        return list(ANONYMIZERS)
-
     def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
         """Write M_release, T_release and P."""
-        if name not in ANONYMIZERS:
-            raise UnknownPart("anonymizer of PWSCUP 2016", name, ANONYMIZERS)
+        play = chosen_part("anonymizer of PWSCUP 2016", name, ANONYMIZERS)
         originals = read_once(data, Originals.read)
-        draft = ANONYMIZERS[name](originals.master, originals.history.frame, seed)
+        draft = play(originals.master, originals.history.frame, seed)
         order = generator(seed, "rows").permutation(draft.history.height)
         write_released_master(draft.master, folder / "M_release.csv")
         write_released_history(History(draft.history[order]), folder / "T_release.csv")
         write_permutation(pl.Series("row", draft.rows + 1), folder / "P.csv")
-
-    def attacks(self) -> Sequence[str]:
-        """Name what `attack` can do, simplest first."""
-        return list(ATTACKS)
 
     def attack(self, name: str, data: Files, knowledge: Files, published: Files, folder: Path, *, seed: int) -> None:
         """Write Q."""

@@ -24,6 +24,7 @@ from tokumei.contest.edition import (
     ReleaseScore,
     Standing,
     TeamEntry,
+    chosen_part,
     read_once,
 )
 from tokumei.contest.editions.pwscup2017 import files
@@ -128,6 +129,9 @@ class Pwscup2017(Edition):
     A release is scored by the worst of seven losses of use, U, and by what attacks find on average over the levels of
     knowledge, S; teams rank by their weighted sum.
     """
+
+    ANONYMIZERS = ANONYMIZERS
+    ATTACKS = ATTACKS
 
     n_customers: int = field(default=500, metadata={"help": "Customers to sample or make up."})
     known: tuple[int, ...] = field(
@@ -312,20 +316,12 @@ class Pwscup2017(Edition):
         """How guesses of other teams count."""
         return AttackRule(tuple(map(str, self.known)))
 
-    def anonymizers(self) -> Sequence[str]:
-        """Name the built-in anonymizers."""
-        return list(ANONYMIZERS)
-
     def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
         """Write A(T) as a built-in anonymizer makes it."""
-        if name not in ANONYMIZERS:
-            raise UnknownPart("anonymizer", name, ANONYMIZERS)
-        release = ANONYMIZERS[name].anonymize(read_once(data, Originals.read).history, seed=seed)
+        release = chosen_part("anonymizer", name, ANONYMIZERS).anonymize(
+            read_once(data, Originals.read).history, seed=seed
+        )
         files.write_release(History(release.frame, "A(T)"), folder / "AT.csv")
-
-    def attacks(self) -> Sequence[str]:
-        """Name the built-in attacks."""
-        return list(ATTACKS)
 
     def attack(self, name: str, data: Files, knowledge: Files, published: Files, folder: Path, *, seed: int) -> None:
         """Write Fh as a built-in attack guesses it; of the data it looks at M alone, and none of them needs luck."""

@@ -167,6 +167,9 @@ class Pwscup2018(Edition):
     luck explains, and then comes after all others.
     """
 
+    ANONYMIZERS = (*COARSE, *GROUPED)
+    ATTACKS = ATTACKS
+
     n_customers: int = field(default=1_000, metadata={"help": "Customers to sample or make up."})
 
     def __post_init__(self) -> None:
@@ -220,9 +223,6 @@ class Pwscup2018(Edition):
         history = sample_purchases(source, self.n_customers, seed=seed)
         files.write_history(history, folder / "T.csv")
 
-    def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
-        """Write nothing: attackers know all of T."""
-
     def check(self, data: Files, release: Files) -> None:
         """Raise one InputError with every fault of A."""
         check_release(read_once(data, _read_original), release["A"])
@@ -273,10 +273,6 @@ class Pwscup2018(Edition):
             )
         return place_teams(lines)
 
-    def anonymizers(self) -> Sequence[str]:
-        """Name the built-in anonymizers."""
-        return [*COARSE, *GROUPED]
-
     def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
         """Write A as a built-in anonymizer makes it."""
         if name not in (*COARSE, *GROUPED):
@@ -287,10 +283,6 @@ class Pwscup2018(Edition):
         else:
             cells = cells_of(GROUPED[name].anonymize(original, seed=seed).frame, "A")
         files.write_release(cells, folder / "A.csv")
-
-    def attacks(self) -> Sequence[str]:
-        """Name the built-in attacks."""
-        return list(ATTACKS)
 
     def attack(self, name: str, data: Files, knowledge: Files, published: Files, folder: Path, *, seed: int) -> None:
         """Write F′ as a built-in attack guesses it."""

@@ -19,6 +19,7 @@ from tokumei.contest.edition import (
     Rule,
     Standing,
     TeamEntry,
+    chosen_part,
 )
 from tokumei.contest.editions.pwscup2019 import players
 from tokumei.contest.editions.pwscup2019.attacks import ATTACKS
@@ -44,7 +45,7 @@ from tokumei.contest.editions.pwscup2019.files import (
 )
 from tokumei.contest.measures import BASELINE
 from tokumei.contest.season import place_teams
-from tokumei.core.errors import FaultList, InputError, UnknownPart
+from tokumei.core.errors import FaultList, InputError
 from tokumei.core.seeds import generator
 
 # The set that is judged by who is found, and the one judged by where they were.
@@ -113,6 +114,10 @@ class Pwscup2019(Edition):
     Every team has traces of its own. Attackers get an earlier trace of each user and the released later ones under
     pseudonyms.
     """
+
+    # A1 to A5 of the contest; its I1 to I3 with T1 to T3, and ours.
+    ANONYMIZERS = players.ANONYMIZERS
+    ATTACKS = ATTACKS
 
     n_users: int = field(default=2000, metadata={"help": "Users in each of a team's two sets."})
     n_slots: int = field(
@@ -193,9 +198,6 @@ class Pwscup2019(Edition):
             ):
                 write_traces(folder / f"{half}_{name}.csv", traces)
 
-    def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
-        """Hand out nothing: what attackers know is published with each release."""
-
     def check(self, data: Files, release: Files) -> None:
         """Raise one InputError with every fault of both sets."""
         for name, found in self._uses(data, release):
@@ -251,30 +253,20 @@ class Pwscup2019(Edition):
             lines.append(Standing(0, entry.team, value, entry.release.utility, value, found))
         return place_teams(lines)
 
-    def anonymizers(self) -> Sequence[str]:
-        """Name the built-in anonymizers, A1 to A5 of the contest."""
-        return list(players.ANONYMIZERS)
-
     def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
         """Write both sets as a built-in anonymizer makes them."""
-        if name not in players.ANONYMIZERS:
-            raise UnknownPart("anonymizer", name, players.ANONYMIZERS)
+        play = chosen_part("anonymizer", name, players.ANONYMIZERS)
         for one in SETS:
-            released = players.ANONYMIZERS[name](self._read(data[f"org_{one}"]), _stream(seed, one))
+            released = play(self._read(data[f"org_{one}"]), _stream(seed, one))
             write_lines(folder / f"ano_{one}.csv", [CELL], released.words)
-
-    def attacks(self) -> Sequence[str]:
-        """Name the built-in attacks: I1 to I3 with T1 to T3 of the contest, and ours."""
-        return list(ATTACKS)
 
     def attack(self, name: str, data: Files, knowledge: Files, published: Files, folder: Path, *, seed: int) -> None:
         """Write both guesses as a built-in attack makes them."""
-        if name not in ATTACKS:
-            raise UnknownPart("attack", name, ATTACKS)
+        play = chosen_part("attack", name, ATTACKS)
         for one in SETS:
             released = read_public(published[f"pub_{one}"], self.n_users, self.n_slots)
             reference, stream = self._read(published[f"ref_{one}"]), _stream(seed, one)
-            users, cells = ATTACKS[name](released, reference, stream, is_once=one == TRP)
+            users, cells = play(released, reference, stream, is_once=one == TRP)
             if one == IDP:
                 write_lines(folder / "etable.csv", [USER], (users + 1).tolist())
             else:

@@ -19,6 +19,7 @@ from tokumei.contest.edition import (
     ReleaseScore,
     Standing,
     TeamEntry,
+    chosen_part,
     read_once,
 )
 from tokumei.contest.editions.pwscup2023 import players
@@ -37,7 +38,7 @@ from tokumei.contest.editions.pwscup2023.files import (
 from tokumei.contest.editions.pwscup2023.stream import Digits, public_table, secret_table
 from tokumei.contest.measures import BASELINE, INTERVAL
 from tokumei.contest.season import place_teams
-from tokumei.core.errors import InputError, UnknownPart
+from tokumei.core.errors import InputError
 from tokumei.core.seeds import generator
 
 MEASURES: Sequence[Measure] = (
@@ -70,6 +71,9 @@ class Pwscup2023(Edition):
     Everybody has the public columns; a team draws the secret ones from a seed of its choice. Lines are sorted before
     attackers see them.
     """
+
+    ANONYMIZERS = players.ANONYMIZERS
+    ATTACKS = players.ATTACKS
 
     n_rows: int = field(default=100_000, metadata={"help": "Rows of the table."})
     n_public: int = field(default=8, metadata={"help": "Public columns: 6 in the first round, 8 in the main one."})
@@ -128,9 +132,6 @@ class Pwscup2023(Edition):
             public = public_table(self.n_rows, self.n_public, seed if self.public_seed is None else self.public_seed)
         write_digits(public, folder / "p.csv")
 
-    def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
-        """Attackers know P, which everybody has."""
-
     def check(self, data: Files, release: Files) -> None:
         """Raise one InputError with every fault of A, R and the seed."""
         self._read_public(data)
@@ -171,33 +172,23 @@ class Pwscup2023(Edition):
             lines.append(Standing(0, entry.team, value, entry.release.utility, found))
         return place_teams(lines, tie=lambda line: line.safety or 0.0)
 
-    def anonymizers(self) -> Sequence[str]:
-        """Name the built-in anonymizers."""
-        return list(players.ANONYMIZERS)
-
     def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
         """Write A, R and a seed of R as a built-in team makes them."""
-        if name not in players.ANONYMIZERS:
-            raise UnknownPart("anonymizer", name, players.ANONYMIZERS)
+        play = chosen_part("anonymizer", name, players.ANONYMIZERS)
         # Below 10²⁰, as the contest's example; NumPy's whole numbers end before.
         high, low = generator(seed, "secret").integers(0, 10**10, 2).tolist()
         number = high * 10**10 + low
         secret = secret_table(self.n_rows, N_SECRET, number)
         original = np.hstack([self._read_public(data), secret]) + np.uint8(ZERO)
-        write_cells(players.ANONYMIZERS[name](original, self.n_public, seed), folder / "a.csv")
+        write_cells(play(original, self.n_public, seed), folder / "a.csv")
         write_digits(secret, folder / "r.csv")
         (folder / "seed.txt").write_text(f"{number}\n", encoding="ascii")
 
-    def attacks(self) -> Sequence[str]:
-        """Name the built-in attacks."""
-        return list(players.ATTACKS)
-
     def attack(self, name: str, data: Files, knowledge: Files, published: Files, folder: Path, *, seed: int) -> None:
         """Write F as a built-in attack guesses it."""
-        if name not in players.ATTACKS:
-            raise UnknownPart("attack", name, players.ATTACKS)
+        play = chosen_part("attack", name, players.ATTACKS)
         cells = read_cells(published["b"], self.n_public + N_SECRET, self.n_rows, may_delete=True)
-        write_digits(players.ATTACKS[name](self._read_public(data), cells, seed), folder / "f.csv")
+        write_digits(play(self._read_public(data), cells, seed), folder / "f.csv")
 
     def _read_public(self, data: Files) -> Digits:
         return read_once(data, self._read_p)

@@ -111,6 +111,9 @@ class Pwscup2025(Edition):
     statistics, a regression, tests and the model; anonymity is 100 points, which attackers take away.
     """
 
+    ANONYMIZERS = ANONYMIZERS
+    ATTACKS = ATTACKS
+
     n_rows: int = field(default=10_000, metadata={"help": "Patients of a team."})
     n_people: int = field(default=100_000, metadata={"help": "All patients, among whom those of teams are drawn."})
 
@@ -270,10 +273,6 @@ class Pwscup2025(Edition):
         n_finders = sum(unpacked(one.details[ROWS], self.n_rows).astype(int) for one in best.values())
         return max(one.success for one in best.values()), max(0, int(np.max(n_finders)) - 1)
 
-    def anonymizers(self) -> Sequence[str]:
-        """Name the built-in anonymizers."""
-        return ANONYMIZERS
-
     def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
         """Write C and D as a built-in anonymizer makes them."""
         if name not in ANONYMIZERS:
@@ -281,10 +280,6 @@ class Pwscup2025(Edition):
         from tokumei.contest.editions.pwscup2025.players import anonymize
 
         write_patients(anonymize(name, read_once(data, _read_own), seed, folder / "D.json"), folder / "C.csv")
-
-    def attacks(self) -> Sequence[str]:
-        """Name the built-in attacks."""
-        return ATTACKS
 
     def attack(self, name: str, data: Files, knowledge: Files, published: Files, folder: Path, *, seed: int) -> None:
         """Write F as a built-in attack guesses it; none of them needs luck."""

@@ -30,8 +30,8 @@ import polars as pl
 from tokumei.contest.checks import RowFaults
 from tokumei.contest.edition import Rule
 from tokumei.contest.editions.pwscup2025.trees import Model, model_faults
+from tokumei.contest.tables import number_in
 from tokumei.core.errors import FaultList, InputError
-from tokumei.core.text import Text
 from tokumei.data.files.csv import TextFrame, first_bytes, read_csv, write_csv
 from tokumei.data.files.disk import read_bytes
 from tokumei.data.files.strict import NUMBER, ColumnType, one_of
@@ -82,17 +82,9 @@ MEANS = ("mean_systolic_bp", "mean_diastolic_bp", "mean_bmi", "mean_weight")
 COLUMN = "is_member"
 
 
-def _number(low: float, high: float) -> ColumnType:
-    def read(cell: pl.Expr) -> pl.Expr:
-        number = NUMBER.read(cell)
-        return pl.when((number >= low) & (number <= high)).then(number)
-
-    expected = Text("a number from {low} to {high}", low=f"{low:g}", high=f"{high:g}")
-    return ColumnType(expected, NUMBER.pattern, read, is_optional=True)
-
-
 TYPES: Mapping[str, ColumnType] = {
-    name: one_of(*CATEGORIES[name]).optional() if name in CATEGORIES else _number(*RANGES[name]) for name in COLUMNS
+    name: one_of(*CATEGORIES[name]).optional() if name in CATEGORIES else number_in(*RANGES[name]).optional()
+    for name in COLUMNS
 }
 # Of data as they are handed out: the contest's own samples have people older than its checker allows.
 DATA_TYPES: Mapping[str, ColumnType] = {

@@ -127,6 +127,9 @@ class Pwscup2026(Edition):
     anonymity, which membership and attribute inference by other teams take away.
     """
 
+    ANONYMIZERS = ANONYMIZERS
+    ATTACKS = ATTACKS
+
     n_rows: int = field(default=1049, metadata={"help": "People in a cohort."})
     n_rare: int = field(default=24, metadata={"help": "Of them, people with a rare kind of diabetes."})
     n_people: int = field(default=10_000, metadata={"help": "People among whom cohorts are drawn."})
@@ -264,9 +267,6 @@ class Pwscup2026(Edition):
         middle, spread = background.continuous.mean(axis=0), np.cov(background.continuous.T)
         Reference(middle, spread, _time_floor(own, rng), km_scale(own)).write(folder / "utility_ref.json")
 
-    def draw_knowledge(self, data: Files, folder: Path, *, seed: int) -> None:
-        """Write nothing: attackers have their own cohorts."""
-
     def check(self, data: Files, release: Files) -> None:
         """Raise one InputError with every fault of C."""
         check_release(len(read_once(data, _read_own)), release["C"])
@@ -364,10 +364,6 @@ class Pwscup2026(Edition):
             lines.append(Standing(0, entry.team, value, entry.release.utility, safety, numbers))
         return place_teams(lines)
 
-    def anonymizers(self) -> Sequence[str]:
-        """Name the built-in anonymizers."""
-        return ANONYMIZERS
-
     def anonymize(self, name: str, data: Files, folder: Path, *, seed: int) -> None:
         """Write C as a built-in anonymizer makes it."""
         if name not in ANONYMIZERS:
@@ -375,10 +371,6 @@ class Pwscup2026(Edition):
         from tokumei.contest.editions.pwscup2026.players import anonymize
 
         write_frame(anonymize(name, read_once(data, _read_own), seed), folder / "C.csv")
-
-    def attacks(self) -> Sequence[str]:
-        """Name the built-in attacks."""
-        return ATTACKS
 
     def attack(self, name: str, data: Files, knowledge: Files, published: Files, folder: Path, *, seed: int) -> None:
         """Write F_mia and F_aia as a built-in attack guesses; none of them needs luck."""

@@ -31,6 +31,7 @@ import polars as pl
 
 from tokumei.contest.checks import RowFaults
 from tokumei.contest.edition import Rule
+from tokumei.contest.tables import number_in
 from tokumei.core.errors import InputError
 from tokumei.core.text import Text
 from tokumei.data.files.csv import TextFrame, read_csv, write_csv
@@ -59,29 +60,16 @@ KNOWN = ("age", "SBP", "TG", "HDL", "ALT", "sex", "prefecture")
 TARGET, TIME_HAT = "target_k", "time_hat"
 
 
-def _between(low: float, high: float, *, whole: bool = False, above: bool = False) -> ColumnType:
-    """Type of numbers within ends; `above` leaves the lower end out."""
-    form = "a number above {low} and up to {high}" if above else "a number from {low} to {high}"
-    expected = Text("a whole number from {low} to {high}" if whole else form, low=f"{low:g}", high=f"{high:g}")
-
-    def read(cell: pl.Expr) -> pl.Expr:
-        number = NUMBER.read(cell)
-        is_in = (number > low if above else number >= low) & (number <= high)
-        return pl.when(is_in & (number == number.floor()) if whole else is_in).then(number)
-
-    return ColumnType(expected, NUMBER.pattern, read)
-
-
 WORD = ColumnType("a text that is not empty", r"(?s)\S", lambda cell: cell, takes_names=True)
 ZERO_OR_ONE = ColumnType("0 or 1", r"^[01](\.0*)?$", lambda cell: cell.cast(pl.Float64, strict=False))
 WHOLE_ID = ColumnType("a whole number of 0 or more", r"^[0-9]{1,9}$", lambda cell: cell.cast(pl.Int64, strict=False))
-CONFIDENCE = _between(0, 1)
+CONFIDENCE = number_in(0, 1)
 # Ages beyond anybody's: the contest names no ends, and none is too old to be released.
 TYPES: Mapping[str, ColumnType] = {
-    "age": _between(0, 150, whole=True),
+    "age": number_in(0, 150, whole=True),
     "prefecture": WORD,
-    "time": _between(0, LONGEST, above=True),
-    **{name: _between(*ends) for name, ends in RANGES.items()},
+    "time": number_in(0, LONGEST, above=True),
+    **{name: number_in(*ends) for name, ends in RANGES.items()},
     **dict.fromkeys(BINARY, ZERO_OR_ONE),
 }
 TIME = ColumnType("a number of 0 or more", NUMBER.pattern, lambda cell: _not_negative(NUMBER.read(cell)))
