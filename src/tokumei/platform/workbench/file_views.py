@@ -100,6 +100,8 @@ def edited(request: UserRequest, piece: Piece, change: editing.Change, to: str, 
     return redirect(to, piece=piece.key)
 
 
+# What somebody sends who was asked.
+SURE = "sure"
 # Said by the script that shows how far an upload is: it wants to know where to go next, not a page.
 SCRIPTED = "X-Upload"
 
@@ -155,7 +157,9 @@ def _shown(request: HttpRequest) -> Json:
 
 @access("user", of=find, methods="POST")
 def delete(request: UserRequest, piece: Piece) -> HttpResponse:
-    """Delete a piece of work at once."""
+    """Delete a piece of work at once; a browser without scripts asks on a page of its own."""
+    if SURE not in request.POST:
+        return render(request, "workbench/delete.html", frame(request, piece))
     services.delete_piece(piece)
     return redirect_saying(request, _("It is deleted, with its file and all that was made of it."), "workbench:start")
 

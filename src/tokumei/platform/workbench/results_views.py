@@ -81,7 +81,8 @@ def _of_table(result: JsonView) -> Json:
     profile = result["profile"]
     pictures = []
     for name, column in list(profile["columns"].items())[:COLUMNS_SHOWN]:
-        before, after = column["before"]["shares"], column["after"]["shares"]
+        # In the groups of the release, where it has some: a group of values cannot stand in the original.
+        before, after = column.get("grouped", column["before"]["shares"]), column["after"]["shares"]
         values = sorted({**before, **after}, key=lambda one: -max(before.get(one, 0), after.get(one, 0)))
         rows = [
             (_("missing") if value == MISSING else value, before.get(value, 0.0), after.get(value, 0.0))
