@@ -190,7 +190,7 @@ def _open(case: Evidence, *, has_sensitive: bool) -> Iterator[Said]:
         said = "Released as it is although it may lead to people: {columns}."
         yield Said(said, {"columns": ", ".join(case.kept_anyway)}, 6.5, "roles")
     if case.n_unchanged and case.n_unchanged == case.n_released:
-        said = "Nothing was changed: all {n} rows keep every quasi-identifier as it was in the original."
+        said = "All {n} rows keep their quasi-identifiers unchanged."
         yield Said(said, {"n": f"{case.n_unchanged:,}"}, 6.8, "requirements")
     if _loses_too_much(case):
         said = "{loss} of 100 of the detail is lost: hardly any use is left."

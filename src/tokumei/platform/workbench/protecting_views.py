@@ -23,7 +23,6 @@ from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.file_views import edited, find, frame
 from tokumei.platform.workbench.goal_form import GoalForm
 from tokumei.platform.workbench.models import Piece
-from tokumei.tasks.report_history import least_loss
 
 SETS_SHOWN = 6
 # How many customers of a history may be found, where nobody said it.
@@ -307,6 +306,8 @@ def _frontier_shown(found: JsonView | None, piece: Piece) -> Json:
 
 def _recommended(releases: Sequence[JsonView], most: float) -> Json:
     """Recommend the release that loses least of those that meet the target, by its number."""
+    from tokumei.tasks.report_history import least_loss
+
     ways = [{"name": one["method"], "utility": one["loss"], "found": one["found"]} for one in releases]
     name = least_loss(ways, most)
     number = next((at for at, one in enumerate(releases, start=1) if one["method"] == name), None)
