@@ -128,7 +128,7 @@ def _offsets(knowledge: History, published: History) -> Offsets | None:
     ours, theirs = (side.kept.lazy().with_columns(kind) for side in (knowledge, published))
     if _is_as_it_was(ours, theirs, len(knowledge.kept)):
         return None
-    found = Offsets.of(knowledge, published, KIND_CHARACTERS)
+    found = Offsets.of(knowledge, published)
     return None if found.days.is_empty() else found
 
 

@@ -172,7 +172,7 @@ def score_in_blocks(
 ) -> list[csr_array]:
     """Score the likeliest pseudonyms of each customer, epoch by epoch: customers by pseudonyms."""
     n = len(evidence.compared.customers)
-    rates = counts.rates(counts.expected.n_known > 0)
+    rates = counts.first_rates(epochs)
     agreement = _learn_from_some(evidence, counts, epochs, rates, learn)
     narrowed = Narrowed.of(evidence.compared, evidence.compared.known, agreement, evidence.deleted)
     chain = Chain.of(evidence, epochs)

@@ -21,6 +21,7 @@ import numpy as np
 
 from tokumei.attacks.linkage.fields import BANDS, EQUAL, FieldLevels, Floats, Ints, Ratios
 from tokumei.attacks.linkage.rows import OF_BASKETS, Compared, Side, basket_sizes
+from tokumei.attacks.linkage.taste import Taste, items_of
 from tokumei.core.progress import step
 
 # Fields by which rows are narrowed, each where at least this share of counterparts still agrees.
@@ -196,6 +197,7 @@ def score_pairs(
     agreement: Mapping[str, Floats],
     worth: Callable[[Ints], Floats],
     sizes: Mapping[str, Ints],
+    taste: Taste | None = None,
 ) -> Iterator[tuple[Ints, Ints, Floats]]:
     """Weigh known rows against pseudonyms by the rows that share a key: known rows, pseudonyms and what pairs gain.
 
@@ -214,7 +216,11 @@ def score_pairs(
             ratio *= of_field ** (1 / sizes[name][ours]) if name in sizes else of_field
         owner = released.owner[theirs]
         starts = np.flatnonzero(np.append(True, (ours[1:] != ours[:-1]) | (owner[1:] != owner[:-1])))
-        yield ours[starts], owner[starts], np.log1p(np.add.reduceat(ratio, starts))
+        summed = np.add.reduceat(ratio, starts)
+        rows, names = ours[starts], owner[starts]
+        if taste is not None:
+            summed /= taste.look_up(items_of(known)[rows], names)
+        yield rows, names, np.log1p(summed)
 
 
 Agreement = Mapping[str, Floats]
@@ -231,6 +237,7 @@ class Evidence:
     deleted: float
     n_rows: Ints  # Released rows of each pseudonym (down) in each month (across).
     kind_shares: Floats  # Of the released rows of each month (down), the share of each kind (across).
+    taste: Taste | None = None  # What deleted rows say, if rows are weighed beside it.
 
     @classmethod
     def of(cls, compared: Compared, deleted: float) -> Evidence:
@@ -283,6 +290,8 @@ class Evidence:
                 owners, starts = _runs(self.compared.released.owner[theirs])
                 summed = np.add.reduceat(ratio, starts, axis=1)
                 summed *= (kept / self.n_rows[owners, month] / self.kind_shares[month, kind]).astype(np.float32)
+                if self.taste is not None:
+                    summed /= self.taste.of_rows(items_of(known)[ours], owners)
                 customers, firsts = _runs(known.owner[ours])
                 gained = np.add.reduceat(np.log1p(summed), firsts, axis=0)
                 scores[np.ix_(customers, owners)] += gained
@@ -302,7 +311,7 @@ class Evidence:
             return found
 
         counted = {name: basket_sizes(known) for name in agreement if counts_once(name, agreement)}
-        by_row = score_pairs(self.compared, known, narrowed, agreement, worth, counted)
+        by_row = score_pairs(self.compared, known, narrowed, agreement, worth, counted, self.taste)
         if narrowed.baskets is None:
             for rows, names, gained in by_row:
                 yield known.owner[rows], names, gained

@@ -13,6 +13,7 @@ from tokumei.attacks.linkage.fields import Epoch, Floats, Ints, Ratios
 from tokumei.attacks.linkage.learning import CountEvidence, learn_agreement
 from tokumei.attacks.linkage.persistence import N_JOINED, Chain
 from tokumei.attacks.linkage.rows import Habits, Side, learn_weights
+from tokumei.attacks.linkage.taste import Taste
 from tokumei.core.progress import step
 from tokumei.core.seeds import generator
 
@@ -50,11 +51,14 @@ def join_epochs(
     """
     n_months = len(evidence.compared.months)
     is_found = counts.expected.n_known > 0
-    rates = counts.rates(is_found)
+    rates = counts.first_rates(epochs)
     by_count = [counts.odds(epoch, rates) for epoch in epochs]
     if agreement is None:
         agreement = learn_fields(evidence, epochs, by_count)
-    by_rows = evidence.by_rows(evidence.compared.known, agreement)
+    taste = Taste.of(evidence.compared)
+    by_rows = replace(evidence, taste=taste).by_rows(evidence.compared.known, agreement)
+    if taste is not None:
+        by_rows += taste.weigh(evidence.compared.known, len(by_rows), epochs)
     chain = Chain.of(evidence, epochs)
     # Visits without items, prices and quantities have no habits to compare.
     has_habits = bool(n_rounds and len(epochs) > 1 and evidence.compared.tokens)
@@ -95,7 +99,7 @@ def join_in_blocks(evidence: Evidence, counts: CountEvidence, epochs: Sequence[E
 
 def match_counts(counts: CountEvidence, epochs: Sequence[Epoch]) -> Ints:
     """Match customers (down) in each month (across) by the numbers of rows alone, −1 where absent."""
-    rates = counts.rates(counts.expected.n_known > 0)
+    rates = counts.first_rates(epochs)
     matches = [match(counts.odds(epoch, rates)) for epoch in epochs]
     return _by_month(matches, epochs, counts.n_rows, len(rates))
 

@@ -11,6 +11,7 @@ agree by accident to believe in them more and more.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,6 +27,8 @@ from tokumei.data.history import History
 UNEVEN = 0.05
 RATE_BOUNDS = (0.001, 0.97)
 TINY = 1e-12
+# Months at the mean rate that make up for what is not known of a customer, where all seem to have one rate.
+MOST_MADE_UP = 10_000
 
 
 @dataclass(frozen=True)
@@ -100,11 +103,30 @@ class CountEvidence:
         share: Floats = np.clip((self.n_rows > 0).sum(axis=0) / n_customers, *RATE_BOUNDS)
         return share
 
-    def rates(self, is_found: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Floats:
-        """Return how likely each customer (down) buys in each month (across), from the months it is found in."""
-        season = self.season
-        # One made-up month of buying, at the mean rate, keeps a customer of one month from being thought absent.
-        rate = (is_found.sum(axis=1) + 1) / (len(season) + 1 / season.mean())
+    def first_rates(self, epochs: Sequence[Epoch]) -> Floats:
+        """Return the rates of `rates` from the months in which something is known.
+
+        Of some months with purchases nothing is known. Where pseudonyms live for several months this would speak for
+        absence month by month, so each month that is known stands for more than one there.
+        """
+        is_known = self.expected.n_known > 0
+        if all(len(epoch.months) == 1 for epoch in epochs):
+            return self.rates(is_known)
+        n_made = _made_up(is_known.sum(axis=1), len(self.season))
+        return self.rates(is_known, told=1 - self._all_missed, n_made=n_made)
+
+    def rates(
+        self, is_found: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], told: float = 1.0, n_made: float = 0.0
+    ) -> Floats:
+        """Return how likely each customer (down) buys in each month (across), from the months it is found in.
+
+        told: the share of the months in which a customer buys that are found.
+        n_made: made-up months at the mean rate of buying, besides.
+        """
+        season, n_found = self.season, is_found.sum(axis=1)
+        # One month of buying at least is made up, so that a customer of one month is not thought absent.
+        n_made = max(1 / season.mean(), n_made)
+        rate = (n_found / told + n_made * season.mean()) / (len(season) + n_made)
         rates: Floats = np.clip(rate[:, None] * season / season.mean(), *RATE_BOUNDS)
         return rates
 
@@ -184,6 +206,24 @@ class CountEvidence:
         density = np.exp(-(z**2) / 2) / (width * np.sqrt(2 * np.pi))
         usual: Floats = density @ (n / n.sum()) + 1e-9
         return usual
+
+
+def _made_up(n_found: Ints, n_months: int) -> float:
+    """Return how many months at the mean rate are worth as much as what is known of the rate of one customer.
+
+    By the moments of a beta-binomial law: where customers differ no more than luck, they have one rate, and no number
+    of months of one's own tells otherwise.
+
+    >>> _made_up(np.array([5, 6, 7, 6]), 12) > 1000, round(_made_up(np.array([0, 12, 0, 12]), 12), 3)
+    (True, 0.0)
+    """
+    mean = float(n_found.mean()) / n_months
+    by_luck = mean * (1 - mean) / n_months
+    if n_months < 2 or by_luck <= 0:
+        return 0.0
+    alike = (float(n_found.var()) / n_months**2 / by_luck - 1) / (n_months - 1)
+    alike = min(max(alike, 1 / MOST_MADE_UP), 1.0)
+    return (1 - alike) / alike
 
 
 # After Hart (1968), as given by West (2005), "Better approximations to cumulative normal functions".

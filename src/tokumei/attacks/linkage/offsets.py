@@ -1,10 +1,12 @@
 """Dates that moved by as many days for all purchases of a customer: how many is read off the release.
 
-A customer's known purchases and a pseudonym's rows with the same kind of item, price and quantity vote for the days
-between them; each vote is worth the log odds that a row so rare stands there by accident. Three stories are held
-against each other over all customers: that each row moved for itself, that each day did, and that all that a customer
-bought moved together. A story pays for each move by how common such moves are in it, learned from the release. Only
-where the last is the best, and most customers moved at all, what is known is moved, too.
+A customer's known purchases and a pseudonym's rows with the same item (as much of it as is known), price and quantity
+vote for the days between them. If half of the rows are where a move puts them, one that is there with λ like it
+expected by accident is (1 + 1/λ) / 2 times as likely, and one that is not there half as likely. So a move that a few
+rows agree with by accident, of many that could, explains nothing. Three stories are held against each other over all
+customers: that each row moved for itself, that each day did, and that all that a customer bought moved together. A
+story pays for each move by how common such moves are in it, learned from the release. Only where the last is the best,
+and most customers moved at all, what is known is moved, too.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ from tokumei.data.history import History, period_of
 MOST_COMPARED, MOST_ALIKE = 40, 200
 # Customers who tell whether dates moved, and how often it is learned how common moves are.
 ASKED, ROUNDS = 300, 3
-KEYS = ["kind", "price", "quantity"]
+# Of the rows of what moved so many are there, as its story has it before anything is learned.
+KEPT = 0.5
+KEYS = ["item", "price", "quantity"]
 
 
 @dataclass(frozen=True)
@@ -32,9 +36,11 @@ class Offsets:
     days: pl.DataFrame  # customer, days.
 
     @classmethod
-    def of(cls, knowledge: History, published: History, kind_characters: int) -> Offsets:
+    def of(cls, knowledge: History, published: History) -> Offsets:
         """Find them; none where another story explains the release better."""
-        ours, theirs = (_rows(side, kind_characters) for side in (knowledge, published))
+        most = knowledge.frame["item"].str.len_chars().max()
+        known_characters = most if isinstance(most, int) else None
+        ours, theirs = (_rows(side, known_characters) for side in (knowledge, published))
         customers = ours["customer"].unique().sort()
         if theirs["customer"].n_unique() > MOST_NAMES * len(customers):
             # Of who has many pseudonyms each has too few rows to tell: the whole release is looked through.
@@ -49,7 +55,7 @@ class Offsets:
         found = []
         for some in customers.to_frame().iter_slices(ASKED):
             votes = _votes(_of(ours, some["customer"]), theirs)
-            added = votes.group_by("customer", "pseudonym", "days").agg(pl.col("worth").sum())
+            added = _moves(votes, [])
             found.append(_best(added, ["customer"]).filter(pl.col("days") != 0).select("customer", "days"))
         return cls(pl.concat(found))
 
@@ -70,9 +76,9 @@ class Offsets:
         return first.unique(["customer", "period"], keep="first", maintain_order=True).select(guesses.columns)
 
 
-def _rows(side: History, kind_characters: int) -> pl.DataFrame:
-    kind = pl.col("item").str.slice(0, kind_characters)
-    rows = side.frame.select("customer", "date", "time", "price", "quantity", kind=kind)
+def _rows(side: History, known_characters: int | None) -> pl.DataFrame:
+    item = pl.col("item").str.slice(0, known_characters)
+    rows = side.frame.select("customer", "date", "time", "price", "quantity", item=item)
     return rows.filter(pl.col("customer").is_not_null())
 
 
@@ -101,7 +107,7 @@ def _votes_by(keys: Sequence[str], ours: pl.DataFrame, theirs: pl.DataFrame) -> 
 
 def _story(votes: pl.DataFrame, unit: list[str]) -> tuple[pl.DataFrame, float]:
     """Return how each unit of the likeliest pseudonym of each customer moved, and what that explains in all."""
-    moves = votes.group_by("customer", "pseudonym", "days", *unit).agg(pl.col("worth").sum())
+    moves = _moves(votes, unit)
     n_moves = max(2, moves["days"].n_unique())
     price = moves.select("days").unique().with_columns(price=pl.lit(float(np.log(n_moves))))
     chosen, total = moves.clear(), 0.0
@@ -116,6 +122,14 @@ def _story(votes: pl.DataFrame, unit: list[str]) -> tuple[pl.DataFrame, float]:
         share = (pl.col("n").fill_null(0) + 1 / n_moves) / (chosen.height + 1)
         price = counted.select("days", price=-share.log())
     return chosen, total
+
+
+def _moves(votes: pl.DataFrame, unit: list[str]) -> pl.DataFrame:
+    """Return what each number of days says for a unit of a customer's purchases and a pseudonym."""
+    compared = votes.select("customer", "date", *KEYS).unique().group_by("customer", *unit).agg(n_compared=pl.len())
+    moves = votes.group_by("customer", "pseudonym", "days", *unit).agg(pl.col("worth").sum())
+    both = moves.join(compared, on=["customer", *unit], nulls_equal=True)
+    return both.with_columns(pl.col("worth") + pl.col("n_compared") * float(np.log1p(-KEPT))).drop("n_compared")
 
 
 def _best(moves: pl.DataFrame, of: list[str]) -> pl.DataFrame:

@@ -21,7 +21,7 @@ MISLEADING = 0.1
 def in_pieces(evidence: Evidence, counts: CountEvidence) -> tuple[Evidence, CountEvidence, list[Epoch]]:
     """Cut the release into epochs, and its pseudonyms into pieces, the numbers of which the epochs have then."""
     epochs = find_epochs(evidence.n_rows, len(evidence.compared.customers))
-    if any(len(epoch.months) > 1 for epoch in epochs) and _do_names_change(evidence, counts):
+    if any(len(epoch.months) > 1 for epoch in epochs) and _do_names_change(evidence, counts, epochs):
         epochs = single_months(evidence)
     if sum(len(epoch.names) for epoch in epochs) == len(evidence.n_rows):
         return evidence, counts, epochs
@@ -51,7 +51,7 @@ def as_pieces(
     return replace(evidence, compared=compared, n_rows=n_rows), replace(counts, n_rows=n_rows), pieces
 
 
-def _do_names_change(evidence: Evidence, counts: CountEvidence) -> bool:
+def _do_names_change(evidence: Evidence, counts: CountEvidence, epochs: Sequence[Epoch]) -> bool:
     """Whether customers change pseudonyms that live on: single months are then explained better by others.
 
     How likely customers are which pseudonym in single months is told by the numbers of rows and by their kinds, or by
@@ -66,7 +66,7 @@ def _do_names_change(evidence: Evidence, counts: CountEvidence) -> bool:
     known = some.compared.known
     same = mostly_as_it_was(some, known)
     if same is None:
-        scores, rates = some.by_kinds(known), of_some.rates(of_some.expected.n_known > 0)
+        scores, rates = some.by_kinds(known), of_some.first_rates(epochs)
         odds = [scores[:, month.names] + of_some.odds(month, rates) for month in months]
     else:
         scores = some.by_rows(known, same)

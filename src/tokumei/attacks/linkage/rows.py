@@ -218,6 +218,8 @@ def habit_codes(released: pl.DataFrame) -> list[Ints]:
 
 # Items that begin alike are of one kind; the contests' attackers know no more.
 KIND_CHARACTERS = 2
+# No kind has a larger share of the released rows, if items are known in full enough.
+LARGEST_KIND = 0.5
 # Where so few known rows have a kind that is released at all, items were renamed, and kinds say nothing.
 LEAST_SHARED_KINDS = 0.5
 # What all rows of a basket have in common.
@@ -308,13 +310,29 @@ def basket_sizes(known: Side) -> Ints:
 
 def _kinds(known: pl.Series, released: pl.Series) -> tuple[Ints, Ints]:
     """Assign numbers to the kinds of items; all are one where items are unknown, or were renamed."""
-    sides = [side.cast(pl.String).fill_null("").str.slice(0, KIND_CHARACTERS) for side in (known, released)]
+    sides = [side.cast(pl.String).fill_null("") for side in (known, released)]
+    n_characters = _kind_characters(*sides)
+    sides = [side.str.slice(0, n_characters) for side in sides]
     shared = sides[0].is_in(sides[1].unique().implode()).mean()
     if not isinstance(shared, float) or shared < LEAST_SHARED_KINDS:
         return np.zeros(len(known), np.int64), np.zeros(len(released), np.int64)
     names = pl.concat([side.unique() for side in sides]).unique().sort()
     first, second = (side.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64) for side in sides)
     return first, second
+
+
+def _kind_characters(known: pl.Series, released: pl.Series) -> int:
+    """Return by how many characters items begin alike that are of one kind.
+
+    Where most begin alike by two, as pages of one site or codes of one shop do, by the fewest that tell items apart.
+    """
+    at_most = known.str.len_chars().max()
+    counted = released.value_counts(name="n_rows")
+    for n_characters in range(KIND_CHARACTERS, at_most + 1 if isinstance(at_most, int) else 0):
+        kinds = counted.group_by(pl.col(released.name).str.slice(0, n_characters)).agg(pl.col("n_rows").sum())
+        if int(kinds["n_rows"].max() or 0) <= LARGEST_KIND * len(released):  # type: ignore[arg-type]
+            return n_characters
+    return KIND_CHARACTERS
 
 
 def _side(
