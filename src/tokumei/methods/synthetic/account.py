@@ -7,12 +7,10 @@ its noise is drawn. A release that would spend more is refused.
 from __future__ import annotations
 
 import datetime as dt
-import fcntl
 import hashlib
 import hmac
 import json
 import math
-import os
 import secrets
 import tomllib
 from dataclasses import dataclass, replace
@@ -21,6 +19,7 @@ from pathlib import Path
 import polars as pl
 
 from tokumei.core.errors import InputError, NotAllowed
+from tokumei.core.locks import held
 from tokumei.core.text import Json, JsonView, Text
 from tokumei.data.files.disk import check_is_file, write_text
 from tokumei.methods.synthetic.private_noise import epsilon_of, rho_of
@@ -184,9 +183,7 @@ def spend(path: Path | str, one: Spending, frame: pl.DataFrame) -> Account:
     The file is replaced whole, before any noise is drawn: what fails later is spent, and nothing is spent twice unsaid.
     """
     file = check_is_file(Path(path)).resolve()
-    held = os.open(file.parent, os.O_RDONLY)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with held(file.parent):
         account = Account.read(file)
         digest = hashlib.sha256(frame.write_csv().encode()).digest()
         data = hmac.new(account.key.encode(), digest, hashlib.sha256).hexdigest()[:32]
@@ -194,6 +191,4 @@ def spend(path: Path | str, one: Spending, frame: pl.DataFrame) -> Account:
         # The key is in it.
         file.chmod(0o600)
         write_text(file, account.text())
-    finally:
-        os.close(held)
     return account
