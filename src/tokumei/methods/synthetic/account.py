@@ -24,6 +24,8 @@ from tokumei.core.text import Json, JsonView, Text
 from tokumei.data.files.disk import check_is_file, write_text
 from tokumei.methods.synthetic.private_noise import epsilon_of, rho_of
 
+# What a release knows of the account that it was entered into.
+ACCOUNT_FACTS = ("budget_epsilon", "budget_delta", "spent_rho", "spent_epsilon", "left_epsilon", "releases")
 # Sums of the same numbers in another order differ by less.
 ROUNDING = 1e-12
 EXPECTED = "what may be spent at most, as two lines: epsilon = 3 and delta = 1e-9"
@@ -117,14 +119,8 @@ class Account:
 
     def facts(self) -> Json:
         """Return what is spent and left, for the recipe and the result page."""
-        return {
-            "budget_epsilon": self.epsilon,
-            "budget_delta": self.delta,
-            "spent_rho": self.spent_rho,
-            "spent_epsilon": self.spent_epsilon,
-            "left_epsilon": self.left_epsilon,
-            "releases": len(self.entries),
-        }
+        found = (self.epsilon, self.delta, self.spent_rho, self.spent_epsilon, self.left_epsilon, len(self.entries))
+        return dict(zip(ACCOUNT_FACTS, found, strict=True))
 
     def text(self) -> str:
         """Return the file: TOML that people can read, too."""
@@ -159,6 +155,11 @@ class Account:
         except (UnicodeDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError.of(EXPECTED, file=file, value=f"{type(error).__name__}: {error}") from None
         return made
+
+
+def account_of(facts: JsonView) -> Json:
+    """Return what the facts of a release say of its account; nothing where it has none."""
+    return {name: facts[name] for name in ACCOUNT_FACTS if name in facts}
 
 
 def _number(found: JsonView, key: str, above: float, below: float) -> float:
