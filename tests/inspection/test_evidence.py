@@ -284,6 +284,14 @@ def test_figure_that_nobody_limited_is_a_condition_that_somebody_must_accept(rev
         assert decide(case_with, has_sensitive=True).outcome == outcome
 
 
+def test_refusal_has_no_reason_in_favor() -> None:
+    tried = [attack("record-linkage", value=0.4, interval=[0.35, 0.45], baseline=0.01)]
+    found = decide(case(attacks=tried, context=ReleaseContext(), reviewer=None), has_sensitive=True)
+    assert found.outcome == REFUSE
+    assert "Groups of 11 (k = 11)" in found.reasons[0].said.format(**found.reasons[0].values)
+    assert all(not one.said.startswith(("No attack gains", "All {n} requirements")) for one in found.reasons)
+
+
 def test_attack_that_finds_no_description_of_one_alone_counts_as_measured() -> None:
     tried = attack("singling-out", inputs={"predicates": 0})
     (found,) = (one for one in gdpr(case(attacks=[tried])).clauses if one.title == "Singling out")

@@ -87,7 +87,7 @@ def test_release_passes_and_says_which_attacks_do_not_apply(original: History) -
 
 
 def test_without_anybody_kept_out_nothing_is_released() -> None:
-    small = History.of(make_retail(40, seed=1))
+    small = History.of(make_retail(40, n_rows=400, seed=1))
     with pytest.raises(NotAllowed, match="Nobody was kept out"):
         tk.anonymize(small, method="basket-chain", hold_out=0.0, seed=1)
     made = tk.anonymize(small, method="basket-chain", hold_out=0.0, anyway=True, seed=1)
@@ -96,7 +96,7 @@ def test_without_anybody_kept_out_nothing_is_released() -> None:
 
 
 def test_few_customers_outside_leave_membership_out() -> None:
-    small = History.of(make_retail(40, seed=1))
+    small = History.of(make_retail(40, n_rows=1_500, seed=1))
     method = BasketChain(anyway=True)
     release = method.anonymize(small, seed=1)
     found = audit_drawn_history(small, History(release.frame), method.outside(small, seed=1), method)
@@ -104,7 +104,7 @@ def test_few_customers_outside_leave_membership_out() -> None:
 
 
 def test_no_column_is_carried_and_no_row_is_told(tmp_path: Path) -> None:
-    frame = make_retail(40, seed=1).with_columns(note=pl.lit("x"))
+    frame = make_retail(40, n_rows=1_500, seed=1).with_columns(note=pl.lit("x"))
     with pytest.raises(InputError, match="no column to carry"):
         tk.anonymize(History(frame, carry=["note"]), method="basket-chain", anyway=True, seed=1)
     made = tk.anonymize(History(frame), method="basket-chain", anyway=True, seed=1)
@@ -114,7 +114,7 @@ def test_no_column_is_carried_and_no_row_is_told(tmp_path: Path) -> None:
 
 def test_shell_and_job_file_draw_the_same(tmp_path: Path) -> None:
     file, out = tmp_path / "T.csv", tmp_path / "A.csv"
-    make_retail(60, seed=1).write_csv(file)
+    make_retail(60, n_rows=900, seed=1).write_csv(file)
     options = ("--method", "basket-chain", "--anyway", "--seed", 7)
     run("anonymize", "history", file, *options, "--out", out, "--truth", tmp_path / "F.csv")
     made = tk.anonymize(History(file), method="basket-chain", anyway=True, seed=7)

@@ -78,7 +78,7 @@ def test_session_with_a_made_table_runs_as_typed(tmp_path: Path, monkeypatch: py
     check_table(run(OF_A_TABLE, tmp_path, monkeypatch, df=made_people(), next_month=made_people(seed=2)), 300)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_session_with_adult_runs_as_typed(shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     adult = pd.read_csv(shared_data / "adult" / "adult.csv.gz", sep=";")
     # Every thirtieth person: the jobs are the same, and the suite has many more tests to run.

@@ -71,3 +71,20 @@ def test_release_whose_k_is_of_rows_says_that_people_have_several(tmp_path: Path
     written = anonymize_to_files(str(tmp_path / "tests.csv"), ["age"], {"out": tmp_path / "out.csv"}, request)
     assert written.several_rows == made.several_rows
     assert tk.anonymize(tests, ["age"], k=5, person="subject_id").several_rows is None
+
+
+def test_number_that_says_not_of_what_is_a_person_only_where_traits_stay_the_same() -> None:
+    """Numbers on shirts repeat from team to team; those of members go with their sex."""
+    players = pl.DataFrame(
+        {
+            "number": [7 * n % 55 for n in range(440)],
+            "team": [f"team {n // 55}" for n in range(440)],
+            "sex": [("f", "m")[n // 3 % 2] for n in range(440)],
+            "height": [170 + n * 11 % 35 for n in range(440)],
+        }
+    )
+    assert tk.inspect(players).several_rows_in_words() is None
+    members = players.with_columns(sex=pl.Series([("f", "m")[7 * n % 55 % 2] for n in range(440)]))
+    said = tk.inspect(members).several_rows_in_words()
+    assert said is not None
+    assert said.startswith("number has 55 different values in 440 rows, which never differ in sex.")

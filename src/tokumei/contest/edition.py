@@ -374,7 +374,7 @@ EDITIONS: Registry[Edition] = Registry(
     {
         f"{name}.edition": [name]
         for name in (
-            *(f"pwscup{year}" for year in (2015, 2016, 2017, 2018, 2019, 2021, 2023, 2024, 2025, 2026)),
+            *(f"pwscup{year}" for year in (2015, 2016, 2017, 2018, 2019, 2020, 2021, 2022, 2023, 2024, 2025, 2026)),
             "ipws2023",
         )
     },

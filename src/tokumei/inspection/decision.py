@@ -52,7 +52,10 @@ _FINDS = {
 THINGS = {"found": "customers' months", "row": "customers", "pseudonym": "pseudonyms", SINGLED_OUT: "ends of ranges"}
 # What an attack gains, where that is too much: by what was stated, or by any precedent.
 TOO_MUCH = "{attack} by {who} gains {gain} of 100 over blind guessing; at most {most} may be gained."
-PASSED = "{attack} by {who} gains {gain} of 100 over blind guessing; without a stated limit one in {least} is the most."
+PASSED = (
+    "{attack} by {who} gains {gain} of 100 over blind guessing; without a stated limit one in {least} is the most. "
+    "Groups of {least} (k = {least}) or a stated limit (most_gain) may change that."
+)
 # Where somebody has to accept what the strongest attack finds.
 ACCEPT = (
     "No limit was set for attacks: {reviewer} has to decide whether {found} of 100 {things} found is acceptable (by "
@@ -103,7 +106,7 @@ def decide(case: Evidence, *, has_sensitive: bool) -> Decision:
     to_accept = [] if against else _to_accept(case)
     conditions = sorted([*to_accept, *_open(case, has_sensitive=has_sensitive)], key=lambda one: -one.weight)
     outcome = REFUSE if against else CONDITIONS if conditions else RELEASE
-    reasons = [*against, *conditions, *_in_favor(case)][:MOST_REASONS]
+    reasons = [*against, *conditions, *([] if against else _in_favor(case))][:MOST_REASONS]
     return Decision(outcome, reasons, conditions, _strongest(case))
 
 
@@ -197,7 +200,7 @@ def _limit(case: Evidence) -> float:
 
 def _in_favor(case: Evidence) -> Iterator[Said]:
     strongest = _strongest(case)
-    if strongest is not None:
+    if strongest is not None and case.context.most_gain is not None:
         yield Said(
             "No attack gains more than the {most} of 100 that it may.", {"most": out_of_100(case.context.most_gain)}
         )

@@ -31,6 +31,8 @@ NOT_PEOPLE = re.compile(
     r"|centers?|hospitals?|days?|dates?|weeks?|months?|years?|times?|geo|geoid|iso|zip|species|series|movies?|ads?|firms?|mfr|sponsors?|orgs?|teams?|plots?|plates?)"
     r"\b|受付|伝票|注文|予約|領収|明細|連番|整理"
 )
+# Headers that do not say of what the code is, such as the number on a shirt.
+OF_ANYTHING = re.compile(r"(number|num|nr|no|nos|code|key|index|idx|番号|コード|no ?番)")
 # What hardly ever changes of a person, in headers.
 OF_PEOPLE = re.compile(
     r"\b(sex|gender|fe ?male|males?|wom[ae]n|m[ae]n|black|white|hisp(anic)?|race|ethnic(ity)?|birth\w*|born|dob|yob"
@@ -87,8 +89,8 @@ def repeated_people(frame: pl.DataFrame, kinds: Mapping[str, str] | None = None)
         role: Role = "household" if is_household else "person"
         n_rows = len(frame) - frame[name].null_count()
         # Codes at random meet now and then; what few people with a second row keep shows that it is theirs.
-        is_rare = n_rows < LEAST_REPEATED * n_values[name]
-        if (_is_named(name) and (traits or not is_rare)) or keeps_own or (is_household and traits):
+        needs_traits = n_rows < LEAST_REPEATED * n_values[name] or OF_ANYTHING.fullmatch(header_words(name).strip())
+        if (_is_named(name) and (traits or not needs_traits)) or keeps_own or (is_household and traits):
             found.append(RepeatedPeople(name, role, n_values[name], n_rows, traits))
     # The code with the most values is the finest, and so a person's rather than a household's.
     return max(found, key=lambda one: (one.role == "person", one.n_values), default=None)

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +33,7 @@ FEW_OF_WORD, FEW_WORDS = 1, 32
 MOST_HELD = 1 << 27
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(NamedTuple):
     """What a description says of one column: a number beside a bound, or a label."""
 
     column: int
@@ -134,20 +134,26 @@ class DescribedColumn:
         if self.is_exact and condition.kind != EQUAL:
             sure: Floats = ((ends[:, 0] >= low) & (ends[:, 0] <= high)).astype(np.float64)
             return sure
-        # Without an end a label reaches as far as any other.
-        finite = ends[np.isfinite(ends)]
-        least, most = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
-        first, last = (np.clip(ends[:, side], least, most) for side in (0, 1))
+        least, most, first, last, width = self._reach
         low, high = max(low, least), min(high, most)
         if math.isnan(low):
             return np.isnan(first).astype(np.float64)
-        width = np.where(last > first, last - first, 1.0)
-        inside = np.clip((np.minimum(last, high) - np.maximum(first, low)) / width, 0, 1)
         # Of whole numbers a range has one more than its length.
         if condition.kind == EQUAL:
             inside = np.where((first <= low) & (low <= last), 1 / (width + 1), 0.0)
+        else:
+            inside = np.clip((np.minimum(last, high) - np.maximum(first, low)) / width, 0, 1)
         out: Floats = np.where(last > first, inside, (first >= low) & (first <= high)).astype(np.float64)
         return np.where(np.isnan(first), 0.0, out)
+
+    @cached_property
+    def _reach(self) -> tuple[float, float, Floats, Floats, Floats]:
+        """The least and greatest end, and the first, last and width of each label; without an end, as far as any."""
+        ends = np.zeros((0, 2)) if self.ends is None else self.ends
+        finite = ends[np.isfinite(ends)]
+        least, most = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+        first, last = (np.clip(ends[:, side], least, most) for side in (0, 1))
+        return least, most, first, last, np.where(last > first, last - first, 1.0)
 
     @cached_property
     def _values(self) -> Ints:

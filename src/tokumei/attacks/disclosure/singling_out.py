@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
@@ -101,11 +102,11 @@ def _of_records(columns: Sequence[DescribedColumn], rng: np.random.Generator) ->
     # In the order of their labels, so that the order of records changes nothing.
     records = np.lexsort([column.labels for column in columns])
     while True:
-        record, n = int(rng.choice(records)), int(rng.integers(2, len(columns) + 1))
+        record, n = int(records[rng.integers(len(records))]), int(rng.integers(2, len(columns) + 1))
         chosen = rng.choice(len(columns), n, replace=False)
         yield tuple(
-            _said_of(columns[index], int(index), int(columns[index].labels[record]), middles[index], rng)
-            for index in np.sort(chosen)
+            _said_of(columns[index], index, int(columns[index].labels[record]), middles[index], rng)
+            for index in sorted(chosen.tolist())
         )
 
 
@@ -126,7 +127,9 @@ def _kept(
     described: Described, tried: Iterator[Description], most: int, rng: np.random.Generator, words: str
 ) -> list[Description]:
     """Keep descriptions that the release lets expect to fit one row, or that name an end that some row must have."""
-    out: dict[Description, None] = {}
+    out: list[Description] = []
+    # Of few records the same description is drawn again and again.
+    looked_at: set[Description] = set()
     candidates = list(tried) if words.endswith("(one-column)") else tried
     if isinstance(candidates, list):
         candidates = [candidates[index] for index in rng.permutation(len(candidates))]
@@ -134,12 +137,15 @@ def _kept(
         for n_tried, one in enumerate(candidates):
             if len(out) >= most or n_tried >= TRIES * most:
                 break
+            if one in looked_at:
+                continue
+            looked_at.add(one)
             names_end = any(condition.kind == EQUAL for condition in one)
             fitting = described.n_expected(one)
-            if fitting < MOST and (names_end or fitting >= FEWEST) and one not in out:
-                out[one] = None
+            if fitting < MOST and (names_end or fitting >= FEWEST):
+                out.append(one)
                 bar.advance(1)
-    return list(out)
+    return out
 
 
 def _drawn_blindly(
@@ -151,8 +157,8 @@ def _drawn_blindly(
     for one in like:
         chosen = rng.choice(len(columns), len(one), replace=False)
         yield tuple(
-            _said_of(columns[index], int(index), int(rng.choice(labels[index])), middles[index], rng)
-            for index in chosen
+            _said_of(columns[index], index, int(labels[index][rng.integers(len(labels[index]))]), middles[index], rng)
+            for index in chosen.tolist()
         )
 
 
@@ -177,7 +183,8 @@ def _score(
         if is_alone(fitting):
             n_alone += 1
             alone[int(fitting[0])] = None
-    n_blind = sum(is_alone(described.fitting(one, ORIGINAL)) for one in blind)
+    times = Counter(blind)
+    n_blind = sum(n_times for one, n_times in times.items() if is_alone(described.fitting(one, ORIGINAL)))
     outside = None
     if threat_model.control is not None and threat_model.control.height and kept:
         counts = np.array([len(described.fitting(one, CONTROL)) for one in kept])

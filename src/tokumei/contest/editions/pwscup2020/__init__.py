@@ -1,0 +1,1 @@
+"""PWSCUP 2020: census records; attackers tell which of many were drawn."""
