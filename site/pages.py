@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
 
 import tokumei
 from tokumei.cli.commands import TOKUMEI
+
+sys.path.insert(0, str(Path(__file__).parent))
+from notebooks import Cell, as_page
+from notebooks import run as run_notebook
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -29,13 +34,15 @@ FENCE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 LIST = re.compile(r"^(?![-*|>#]|\d+\.|\s|$)(.+)\n(?=(?:- |\d+\. ))", re.MULTILINE)
 
 
-def write_pages(folder: Path) -> None:
+def write_pages(folder: Path, run: Callable[[Path], Iterator[Cell]] = run_notebook) -> None:
     """Write all pages of the site, from an empty folder on: those of docs/, and those that no file there holds."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(DOCS, folder)
     shutil.copy(Path(__file__).with_name("extra.css"), folder)
     for page in folder.rglob("*.md"):
         page.write_text(for_site(page.read_text(encoding="utf-8"), page.relative_to(folder)), encoding="utf-8")
+    for notebook in folder.glob("notebooks/*.ipynb"):
+        notebook.with_suffix(".md").write_text(as_page(run(notebook), notebook.name), encoding="utf-8")
     pages = {"reference/commands.md": commands_page(), "reference/python.md": python_page()}
     pages |= {place: for_site(at_root(name, place), Path(place)) for name, place in AT_ROOT.items()}
     for place, text in pages.items():

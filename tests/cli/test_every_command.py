@@ -34,6 +34,7 @@ DECLARED = {
         "restore",
         "parts",
         "demo",
+        "mcp",
     ),
     *("data make retail", "data make services", "data make survey", "study list", "study run"),
 }

@@ -43,6 +43,18 @@ SINGLED = attack("downcoding", "singled-out")
 SAFE_ATTACKS = [attack("record-linkage"), attack("homogeneity"), SINGLED]
 
 
+ACCOUNT = {
+    "budget_epsilon": 3.0,
+    "budget_delta": 1e-9,
+    "spent_epsilon": 1.5,
+    "left_epsilon": 2.4,
+    "spent_rho": 0.031,
+    "releases": 2,
+}
+RUNS = {"promised": 0.455, "empirical": 0.445, "low": 0.395, "high": 0.495, "n_runs": 15_000, "is_kept": True}
+USE_FOUND = {name: {"value": 0.2, "interval": [0.15, 0.25]} for name in ("pair-error", "triple-error", "model-loss")}
+
+
 def clause(page: Framework, ending: str) -> Clause:
     return next(one for one in page.clauses if one.number.endswith(ending) or one.title == ending)
 
@@ -115,6 +127,7 @@ def test_every_clause_and_every_reason_is_said_in_japanese(fill: Callable[[Evide
     cases = [
         case(),
         case(attacks=SAFE_ATTACKS, risks=risks, epsilon=1.0, population=100, population_uniques=2.0, context=STATED),
+        case(epsilon=1.0, account=ACCOUNT, audit={"use": USE_FOUND, "shadow_runs": RUNS}),
         case(rare, attacks=[learned], earlier=moved, n_alone=3, ranges="tight"),
         case(rare, pseudonyms=["customer"], secrets=["pseudonyms.csv"], method="mondrian", requirements=[model]),
     ]
@@ -221,6 +234,23 @@ def test_privacy_parameters_are_told_of_a_release_that_promises_them() -> None:
     first = nist_226(case(epsilon=1.5, unit="people")).clauses[0]
     assert first.said.format(**first.values) == "ε = 1.5, δ = 0, spent in all"
     assert nist_226(case()).clauses[0].verdict == Verdict.NOT_MEASURED
+
+
+def test_account_runs_and_use_of_a_private_release_are_told_with_their_figures() -> None:
+    told = nist_226(case(epsilon=1.0, account=ACCOUNT, audit={"use": USE_FOUND, "shadow_runs": RUNS}))
+    spent, found = clause(told, "composition"), clause(told, "μ")
+    assert (spent.outcome, found.outcome) == ("met", "met")
+    assert spent.figure is not None
+    assert (spent.figure.value, spent.figure.bound) == (1.5, 3.0)
+    assert spent.said.format(**spent.values).startswith("ε = 1.5 of 3 is spent at δ = 1e-09 (releases: 2)")
+    assert found.figure is not None
+    assert (found.figure.value, found.figure.low, found.figure.bound) == (0.445, 0.395, 0.455)
+    assert [one.figure.low for one in told.clauses if one.number == "use" and one.figure] == [0.15] * 3
+    leaking = {**RUNS, "low": 0.5, "is_kept": False}
+    assert clause(nist_226(case(epsilon=1.0, audit={"shadow_runs": leaking})), "μ").outcome == "not met"
+    # What nobody measured is said as such.
+    bare = nist_226(case(epsilon=1.0))
+    assert {clause(bare, one).verdict for one in ("composition", "μ", "use")} == {Verdict.NOT_MEASURED}
 
 
 BOUND = {"of": "k", "least": 5, "most": None, "value": 5, "holds": True}

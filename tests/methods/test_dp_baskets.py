@@ -16,8 +16,9 @@ from tokumei.core.errors import CannotAnonymize, InputError, NotAllowed
 from tokumei.data.history import History
 from tokumei.data.made_retail import make_retail
 from tokumei.methods.history.basket_model import bins_of
-from tokumei.methods.history.dp_baskets import PARTS, Added, DpBaskets, least_told, merged, sure
+from tokumei.methods.history.dp_baskets import PARTS, Added, DpBaskets
 from tokumei.methods.history.drawn_customers import Baskets
+from tokumei.methods.history.noisy_baskets import least_told, merged, sure
 from tokumei.methods.synthetic.account import Account, Spending
 from tokumei.methods.synthetic.private_noise import rho_of
 

@@ -117,3 +117,26 @@ def test_result_whose_numbers_meant_another_thing_is_not_found_again(
     assert swept() == before
     monkeypatch.setattr("tokumei.reports.evaluation.RESULTS", 0)
     assert swept() > before
+
+
+def test_purchases_that_a_method_draws_are_audited_beside_ways_that_are_attacked(tmp_path: Path) -> None:
+    history = History(make_retail(60, seed=1))
+    ways = {
+        **WAY,
+        "drawn": {"step": [{"method": "basket-chain", "hold_out": 0.3}]},
+        "private": {"step": [{"method": "dp-baskets", "epsilon": 50.0, "delta": 0.01}]},
+        "none is named": {"step": [{"method": "dp-baskets", "epsilon": 0.1}]},
+    }
+    first = sweep_history(history, tmp_path, grid=ways, attacks=["s1"], knowledge=["50"])
+    lines = {line["name"]: line for line in first.to_dict()["ways"]}
+    assert lines["monthly"]["found"] is not None
+    for name in ("drawn", "private"):
+        assert 0 < lines[name]["utility"] <= 1
+        assert lines[name]["found"] is None
+        assert not lines[name]["is_on_frontier"]
+        assert "the audit " in lines[name]["left_out"]
+        assert " finds " in lines[name]["left_out"]
+    assert "about" in lines["none is named"]["left_out"]
+    # What is there is not drawn again, although the noise is nobody's.
+    again = sweep_history(history, tmp_path, grid=ways, attacks=["s1"], knowledge=["50"])
+    assert again.to_dict()["ways"] == first.to_dict()["ways"]

@@ -45,7 +45,7 @@ def settings() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site") / "pages"
-    loaded("pages").write_pages(folder)
+    loaded("pages").write_pages(folder, lambda notebook: iter([]))
     return folder
 
 

@@ -104,6 +104,7 @@ def test_several_attacks_together_are_wrong_as_seldom_as_one() -> None:
     assert corrected([one])[0].low == pytest.approx(one.low)
     # Five attacks: 1 in 100 each, 2.326 deviations.
     assert corrected([one] * 5)[0].low == pytest.approx(0.05 - 2.3263 * 0.01, abs=1e-5)
+    assert corrected([one], 5)[0].low == pytest.approx(0.05 - 2.3263 * 0.01, abs=1e-5)
 
 
 def test_rows_that_are_drawn_column_by_column_are_released_with_what_was_tried() -> None:

@@ -32,6 +32,7 @@ epsilon = 1.0
 delta = 1e-6
 domain = ["sex=f|m", "age=20..59/4", "illness=flu|cold|none"]
 budget = "account.toml"
+shadow_runs = 100
 """
 DOMAIN = "domain=sex=f|m,age=20..59/4,illness=flu|cold|none"
 
@@ -74,6 +75,13 @@ def test_job_spends_from_the_file_beside_it_and_its_dossier_takes_no_row_for_a_p
     assert results["drawn"] == {"epsilon": 1.0, "delta": 1e-6, "protects": "rows, each of another person"}
     assert {one["attack"] for one in audit["findings"]} >= {"linkability", "inference"}
     assert "ε = 1, δ = 1e-06, spent in all" in page
+    assert "ε = 1 of 1.2 is spent at δ = 1e-06 (releases: 1); one at ε = " in page
+    assert " find μ = " in page
+    assert "of counts by two columns " in page
+    public = (folder / "out" / "public.md").read_text()
+    assert "ε = 1 of 1.2 is spent" in public
+    assert "told in the internal document" in public
+    assert "of counts by two columns " not in public
     assert results["use"]
 
 

@@ -33,6 +33,7 @@ OF_DATA: Commands = {
         "Clean, make up and describe data.",
         {
             "clean-retail": "data:clean_retail",
+            "croissant": "data:croissant",
             "describe": "data:describe",
             "draw-knowledge": "data:draw_knowledge",
             "make": group(
@@ -153,7 +154,7 @@ OURS: Panels = {
     CONTESTS: OF_CONTESTS,
     EXCHANGE: OF_EXCHANGE,
     PLATFORM: OF_PLATFORM,
-    MORE: {"parts": "catalogue:parts", "demo": "report:demo"},
+    MORE: {"parts": "catalogue:parts", "demo": "report:demo", "mcp": "mcp:mcp"},
 }
 # Commands of packages that an extra installs.
 OF_EXTRAS = {"study": "studies"}

@@ -94,6 +94,48 @@ def describe(file: SourceArgument, reading: Reading = AS_IT_IS) -> None:
     show(Answer({"file": file, **described}, [facts, table]))
 
 
+@reads_tables
+def croissant(
+    file: Annotated[Path, Argument(metavar="RELEASE", help="A release in CSV or Parquet.")],
+    out: Annotated[Path, Option("--out", metavar="CROISSANT.json", help="The metadata to write.")],
+    name: Annotated[str, Option("--name", help="What the data is called.")],
+    description: Annotated[str, Option("--description", help="What the data is, in a sentence or two.")],
+    dossier: Annotated[
+        Path | None, Option("--dossier", metavar="public.json", help="The public dossier, whose decision is told.")
+    ] = None,
+    license: Annotated[str | None, Option("--license", help="The license, as its name or address.")] = None,  # noqa: A002
+    creator: Annotated[str | None, Option("--creator", help="Who publishes it.")] = None,
+    url: Annotated[str | None, Option("--url", help="Where it is published.")] = None,
+    force: ForceOption = False,
+    reading: Reading = AS_IT_IS,
+) -> None:
+    """Describe a release as Croissant 1.1, for catalogues and machine learning; no value is in it.
+
+    Example: tokumei data croissant release.csv --name Visits --description "Visits by district" --out croissant.json
+    """
+    import json
+
+    from tokumei.data.files.disk import write_text
+    from tokumei.data.files.outputs import guarded
+    from tokumei.reports.croissant import croissant as described
+    from tokumei.reports.croissant import read_public
+
+    public = None if dossier is None else read_public(dossier)
+    with guarded({"--out": out}, inputs=[file], force=force) as drafts:
+        found = described(
+            file,
+            name=name,
+            description=description,
+            license=license,
+            creator=creator,
+            url=url,
+            public=public,
+            reading=reading,
+        )
+        write_text(drafts["--out"], json.dumps(found, ensure_ascii=False, indent=1) + "\n")
+    show(Answer({"file": file, "columns": len(found["recordSet"][0]["field"]), "out": out}))
+
+
 @reads_histories
 def draw_knowledge(
     file: Annotated[Path, Argument(metavar="T", help="A history.")],

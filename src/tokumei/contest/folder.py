@@ -245,7 +245,8 @@ def take_in(given: Path, roles: Sequence[FileRole], folder: Path) -> dict[str, P
 def _copy(path: Path, target: Path) -> None:
     """Copy a plain file of a sane size; a link could lead to another team's files or to the secrets."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        # Systems without these flags have no links that anybody may make, and no pipes among files.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except OSError as error:
         raise InputError.of("a plain file that may be read, not a link", file=path) from error
     with os.fdopen(descriptor, "rb") as source, target.open("xb") as copy:

@@ -10,7 +10,6 @@ them keeps the head, that is, the number and the hash of the last line, where th
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import json
 import os
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from tokumei.core.errors import PromiseBroken
+from tokumei.core.locks import held
 from tokumei.core.text import JsonView
 
 START = "0" * 64
@@ -113,9 +113,8 @@ class ChainFile:
     @contextmanager
     def locked(self, *, is_shared: bool = False) -> Iterator[None]:
         """Hold the file, so that nobody else adds to it; shared, so that a line is whole or not there yet."""
-        with self.path.open("rb") as handle:
-            # The file itself is locked: it is never replaced, and no other file is needed beside it.
-            fcntl.flock(handle, fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX)
+        # The file itself is locked: it is never replaced.
+        with held(self.path, is_shared=is_shared):
             yield
 
     def read(self) -> list[Link]:

@@ -9,6 +9,7 @@ program asks: the command line installs bars on its terminal, a server may insta
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
@@ -28,6 +29,14 @@ class Listener(Protocol):
 
     def step(self, label: str, total: float | None) -> AbstractContextManager[Bar]:
         """Open a step of `total` units, or of unknown length."""
+
+
+def memory_of_machine() -> int | None:
+    """Return the bytes of memory of this machine; None where the system does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
 
 
 class SilentBar:

@@ -147,6 +147,8 @@ QUESTIONS: dict[str, Field[Any]] = {one.name: one for one in fields(ReleaseConte
 
 # Who decides stands in a job beside its name.
 REVIEWER, WHO_DECIDES = "reviewer", "Who decides"
+# The number of the clauses on use under differential privacy: counted by people, and covered by no promise.
+OF_USE = "use"
 PUBLIC_FIELDS = (REVIEWER, *(name for name, one in QUESTIONS.items() if one.metadata["is_public"]))
 
 

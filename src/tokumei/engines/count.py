@@ -8,7 +8,7 @@ Where there may be many combinations, nothing is gained: they would have to be i
 from __future__ import annotations
 
 import math
-import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 
 from tokumei.core.errors import InputError
+from tokumei.core.progress import memory_of_machine
 from tokumei.data.files.csv import check_has_columns
 from tokumei.data.files.formats import PARQUET, format_of, is_glob, reading_beside, scan_frame
 from tokumei.data.files.reading import AS_IT_IS, Reading
@@ -39,7 +40,8 @@ class TooManyClasses(InputError):
 
 def most_classes(n_columns: int) -> int:
     """Return how many classes of so many columns fit into the memory of this machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // (CLASS_BYTES * max(1, n_columns))
+    memory = memory_of_machine()
+    return sys.maxsize if memory is None else memory // (CLASS_BYTES * max(1, n_columns))
 
 
 def count_classes(

@@ -32,7 +32,7 @@ from tokumei.inspection.kinds import header_words
 from tokumei.inspection.roles import Suggestion, suggest_role
 
 # Of the texts below; a change of what a clause asks or of how it is judged changes it.
-VERSION = "2026-11-19.2"
+VERSION = "2026-11-20.1"
 
 
 class Verdict(StrEnum):
@@ -182,6 +182,9 @@ class Evidence:
     # ε and δ of a release that promises differential privacy.
     epsilon: float | None = None
     delta: float = 0.0
+    # What the account of all releases of these people says, and the audit of drawn rows; empty where there is none.
+    account: JsonView = field(default_factory=dict)
+    audit: JsonView = field(default_factory=dict)
     context: ReleaseContext = NOT_STATED
     reviewer: str | None = None
     # What changed since the release before, where there was one.

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from tokumei.attacks.registry import MET, NOT_MET
+from tokumei.data.context import OF_USE
 from tokumei.inspection.evidence import Clause, Evidence, Figure, Framework, Verdict, counted, listed, not_measured
 from tokumei.inspection.patterns import plain
 
@@ -169,8 +171,60 @@ def _of_privacy(case: Evidence) -> Iterator[Clause]:
         {"unit": case.unit}, most=None,
     )  # fmt: skip
     yield unit
+    yield _composition(case)
+    yield _found_by_runs(case)
+    yield from _use(case)
     yield case.stated("trust", "Trust model", "who sees the original data", "dp_trust")
     title = "Hazards"
     yield not_measured("hazards", title, "side channels", "timing and memory of the program were not measured")
     yield not_measured("hazards", title, "columns and values chosen by looking", "a program cannot see who chose them")
     yield case.stated("hazards", title, "keeping of the original and the noise", "access_control")
+
+
+def _composition(case: Evidence) -> Clause:
+    """Say what all releases of these people spent together, by their account."""
+    number, title, asks = "composition", "Composition", "what all releases of the same people tell together"
+    told = case.account
+    if not told:
+        why = "no account was kept (budget): what other releases of these people spent is not known"
+        return not_measured(number, title, asks, why)
+    said = "ε = {spent} of {budget} is spent at δ = {delta} (releases: {n}); one at ε = {left} would still fit"
+    named = {"spent": "spent_epsilon", "budget": "budget_epsilon", "delta": "budget_delta", "left": "left_epsilon"}
+    values = {"n": told["releases"], **{name: f"{told[key]:.4g}" for name, key in named.items()}}
+    figure = Figure(told["spent_epsilon"], "ε, natural logarithm", bound=told["budget_epsilon"])
+    # The account may be kept by ρ, of which ε is rounded.
+    is_met = figure.value <= told["budget_epsilon"] * (1 + 1e-9)
+    return Clause(number, title, asks, Verdict.MEASURED, said, values, figure, MET if is_met else NOT_MET)
+
+
+def _found_by_runs(case: Evidence) -> Clause:
+    """Hold what shadow runs found of one person against what was promised."""
+    number, title, asks = "μ", "Does the promise hold?", "whether what is found of one person exceeds the promise"
+    runs = case.audit.get("shadow_runs")
+    if not runs:
+        return not_measured(number, title, asks, "no shadow runs were made (shadow_runs=1000)")
+    said = "{n} runs with and without one person find μ = {empirical}; 95 % interval {low} to {high}"
+    values = {"n": runs["n_runs"], **{name: f"{runs[name]:.3f}" for name in ("empirical", "low", "high")}}
+    figure = Figure(runs["empirical"], "μ", runs["low"], runs["high"], bound=runs["promised"])
+    return Clause(number, title, asks, Verdict.MEASURED, said, values, figure, MET if runs["is_kept"] else NOT_MET)
+
+
+USES = {
+    "pair-error": "of counts by two columns {lost} of 100 are wrong; 95 % interval {low} to {high}",
+    "triple-error": "of counts by three columns {lost} of 100 are wrong; 95 % interval {low} to {high}",
+    "model-loss": "a model learned from the release is wrong about {lost} of 100 more; 95 % interval {low} to {high}",
+}
+
+
+def _use(case: Evidence) -> Iterator[Clause]:
+    """Tell how far answers from the release are from the truth, with their intervals."""
+    asks = "how far answers from the release are from those of the people"
+    measured = case.audit.get("use") or {}
+    for name, said in USES.items():
+        if name in measured:
+            value, (low, high) = measured[name]["value"], measured[name]["interval"]
+            values = {key: f"{100 * one:.3g}" for key, one in (("lost", value), ("low", low), ("high", high))}
+            figure = Figure(value, "share lost", low, high)
+            yield Clause(OF_USE, "Utility", asks, Verdict.MEASURED, said, values, figure)
+    if not measured:
+        yield not_measured(OF_USE, "Utility", asks, "use was not judged by people outside")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,9 +31,12 @@ from tokumei.data.history import History
 from tokumei.hierarchies.files import roll_together
 from tokumei.hierarchies.hierarchy import Hierarchy
 from tokumei.measures.registry import HISTORY_UTILITIES
+from tokumei.methods.history.drawn_customers import CustomerSynthesizer
 from tokumei.methods.pipeline import Pipeline, pipeline_of
 from tokumei.reports.needs import ROW_BY_ROW, absent_in_words, check_needs, lacks, measure_or_say_why, why_left_out
 
+# What is measured of a method that draws purchases, of a history and by a seed.
+MeasuredDrawn = Callable[[History, CustomerSynthesizer, int], Json]
 # The seven values of E1 to E6 of PWSCUP 2017; the worst of them was a release's utility.
 CONTEST_UTILITIES = ("item-cf-supply", "item-cf-retail", "top-items", "item-cf-top", "date", "price", "rows")
 # How right an attack is, the first being what safety is judged by.
@@ -347,10 +350,12 @@ def sweep(
     attacks: Sequence[str],
     not_tried: Mapping[str, str] | None = None,
     hierarchy: Hierarchy | None = None,
+    measured_drawn: MeasuredDrawn | None = None,
 ) -> list[Json]:
     """Anonymize, measure and attack in every way; give a line for each: name, utility, safety, the best attack.
 
-    A way that a history does not allow, as groups under a bound may not be found, is left out with the reason.
+    A way that a history does not allow, as groups under a bound may not be found, is left out with the reason. Of
+    purchases that a method draws no pseudonym is anybody's: `measured_drawn` measures and audits these.
     """
     results = None if folder is None else folder / "results"
     if results is not None:
@@ -370,7 +375,11 @@ def sweep(
             if file is not None and file.exists():
                 row = json.loads(file.read_text(encoding="utf-8"), object_hook=from_json)
             else:
-                row = _measured(pipelines[name], original, knowledge, attacks, not_tried, hierarchy, seed)
+                way = pipelines[name]
+                if measured_drawn is not None and isinstance(way.methods[0], CustomerSynthesizer):
+                    row = measured_drawn(original, way.methods[0], seed)
+                else:
+                    row = _measured(way, original, knowledge, attacks, not_tried, hierarchy, seed)
                 row |= {"name": name, "pipeline": settings}
                 if file is not None:
                     write_text(file, json.dumps(to_json(row)) + "\n")

@@ -8,7 +8,6 @@ taken, so that attacking it takes minutes.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -18,7 +17,7 @@ import numpy as np
 
 from tokumei.attacks.registry import HISTORY_ATTACKS
 from tokumei.core.errors import InputError
-from tokumei.core.progress import GIGABYTE, Cost
+from tokumei.core.progress import GIGABYTE, Cost, memory_of_machine
 from tokumei.core.registry import part_name, part_options
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
@@ -219,10 +218,8 @@ def announce(part: object, name: str, known: History, seen: History) -> None:
 
 def machine_bytes() -> float:
     """Return the memory of this machine; infinite if unknown."""
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return math.inf
+    memory = memory_of_machine()
+    return math.inf if memory is None else float(memory)
 
 
 # Attacks compare customers with pseudonyms, row by row: their cost grows with the square of the customers and with the

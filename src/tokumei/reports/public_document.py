@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tokumei.core.text import Json, JsonView
-from tokumei.data.context import PUBLIC_FIELDS
+from tokumei.data.context import OF_USE, PUBLIC_FIELDS
 from tokumei.reports.evidence_pages import (
     SIDES,
     add_attacks,
@@ -115,6 +115,10 @@ def _clause(clause: JsonView) -> Json:
     if clause["verdict"] == "stated" and clause["field"] not in PUBLIC_FIELDS:
         said = "stated in the internal document"
         return {**told, "said": said, "values": {}, "evidence": said}
+    if clause["number"] == OF_USE and clause["figure"]:
+        # It was counted by people, and no promise covers it.
+        said = "told in the internal document: the promise does not cover it"
+        return {**told, "said": said, "values": {}, "evidence": said, "figure": None}
     return told
 
 

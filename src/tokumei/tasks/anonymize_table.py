@@ -40,6 +40,7 @@ from tokumei.methods.recipes import (
 from tokumei.methods.registry import TableAnonymizer, TableSearch
 from tokumei.methods.rows import RowOutcome, RowRelease, release_rows
 from tokumei.methods.search.problem import recoded_requirement
+from tokumei.methods.synthetic.account import ACCOUNT_FACTS
 from tokumei.methods.synthetic.synthesizer import Synthesizer
 from tokumei.methods.tables import Generalization, generalize_rows
 from tokumei.tasks.audit_drawn import audit_drawn
@@ -49,7 +50,7 @@ from tokumei.tasks.request import ReleaseRequest
 from tokumei.tasks.table_release import TableRelease, alone_words, check_kept, not_released
 
 # What a recipe of rows of nobody says of them, on the result page, too.
-OF_NEW_ROWS = ("constraints", "epsilon", "delta", "rho", "protects", "spent_epsilon", "left_epsilon", "held_out")
+OF_NEW_ROWS = ("constraints", "epsilon", "delta", "rho", "protects", *ACCOUNT_FACTS, "held_out")
 # How long tables of counts are attacked together before they are published; what is left open is said.
 SECONDS_TOGETHER = 30.0
 

@@ -12,6 +12,7 @@ import polars as pl
 from scipy.special import ndtri
 
 from tokumei.attacks.copied_people import copied_people
+from tokumei.attacks.disclosure.singling_out import SingledOut
 from tokumei.attacks.judge import FALSE_ALARMS, share_beyond
 from tokumei.core.errors import NotAllowed
 from tokumei.core.progress import step
@@ -26,6 +27,7 @@ from tokumei.methods.synthetic.synthesizer import Synthesizer
 from tokumei.tasks.use_of_drawn import use_of_drawn
 
 if TYPE_CHECKING:
+    from tokumei.attacks.threat_model import ThreatModel
     from tokumei.core.score import Score
     from tokumei.methods.rows import RowRelease
 
@@ -37,8 +39,8 @@ PART_OF_RARE, PART_OF_COPIES = 4, 10
 FALSE_REFUSALS = 0.05
 # Of few people the method draws again with others kept out, until so many were outside, or so often.
 MOST_OUTSIDE, MOST_REDRAWN = 4_000, 7
-# Of more rows fewer descriptions are drawn, each of which is counted in all of them.
-MANY_ROWS, FEW_DESCRIPTIONS = 100_000, 200
+# Descriptions are as many as rows, within these; of more rows few, each of which is counted in all of them.
+FEW_DESCRIPTIONS, MOST_DESCRIPTIONS, MANY_ROWS = 200, 2_000, 100_000
 # All attacks of one audit draw people by this.
 SEED = 1
 
@@ -81,20 +83,14 @@ def audit_drawn(
                 "(--anyway releases the rows without an audit, and the recipe says so.)"
             )
         return {"findings": [], "left_out": {"all": "nobody was kept out of fitting"}, "bound": method.bound, **shadows}
-    findings, left_out = _findings(table, made.release.frame, made.held_out, method.bound)
     copies, n_drawn = _copies(table, made, None if getattr(method, "spends_budget", False) else again, method.bound)
+    if not method.anyway:
+        # Copies are counted in a moment: where they say enough, nothing else is tried.
+        _refuse_leaks(corrected(copies, len(copies) + len(CRITERIA) + len(FALSE_ALARMS) + len(table.sensitive)))
+    findings, left_out = _findings(table, made.release.frame, made.held_out, method.bound)
     findings = corrected([*findings, *copies])
-    worst = max(findings, key=lambda one: one.low - one.most, default=None)
-    if worst is not None and worst.is_leak and not method.anyway:
-        raise NotAllowed(
-            Text(
-                "The drawn rows give people away: {attack} finds {found} of those who were fitted, {beyond} (at least "
-                "{low}) more than of others; the bound is {most}. Draw by another method or with less detail. "
-                "(--anyway releases them all the same, and the recipe says so.)",
-                attack=worst.attack,
-                **{name: f"{getattr(worst, name):.1%}" for name in ("found", "beyond", "low", "most")},
-            )
-        )
+    if not method.anyway:
+        _refuse_leaks(findings)
     told = [{**asdict(one), "is_leak": one.is_leak} for one in findings]
     use = {name: one.as_dict() for name, one in use_of_drawn(table, made.release.frame, made.held_out).items()}
     outside = {"people_outside": len(made.held_out), "draws": n_drawn, "use": use}
@@ -119,12 +115,29 @@ def _shadows(method: Synthesizer) -> dict[str, object]:
     return {"promised_mu": found.promised, "shadow_runs": found.as_dict()}
 
 
-def corrected(findings: Sequence[Finding]) -> list[Finding]:
+def _refuse_leaks(findings: Sequence[Finding]) -> None:
+    """Refuse a release of which an attack finds more than the bound, with the figures of the one that finds most."""
+    worst = max(findings, key=lambda one: one.low - one.most, default=None)
+    if worst is not None and worst.is_leak:
+        raise NotAllowed(
+            Text(
+                "The drawn rows give people away: {attack} finds {found} of those who were fitted, {beyond} (at least "
+                "{low}) more than of others; the bound is {most}. Draw by another method or with less detail. "
+                "(--anyway releases them all the same, and the recipe says so.)",
+                attack=worst.attack,
+                **{name: f"{getattr(worst, name):.1%}" for name in ("found", "beyond", "low", "most")},
+            )
+        )
+
+
+def corrected(findings: Sequence[Finding], n_attacks: int | None = None) -> list[Finding]:
     """Lower the lower ends, so that all attacks together take chance for a leak once in twenty audits at most.
 
-    Example: of five attacks each may in one of a hundred, which is 2.33 deviations and not 1.96.
+    n_attacks: of all that are tried, where these are some. Example: of five attacks each may in one of a hundred, which
+    is 2.33 deviations and not 1.96.
     """
-    deviations = max(NORMAL_95, float(ndtri(1 - FALSE_REFUSALS / max(1, len(findings)))))
+    n_attacks = max(1, len(findings) if n_attacks is None else n_attacks)
+    deviations = max(NORMAL_95, float(ndtri(1 - FALSE_REFUSALS / n_attacks)))
     return [replace(one, low=one.beyond - (one.beyond - one.low) * deviations / NORMAL_95) for one in findings]
 
 
@@ -209,18 +222,21 @@ def _findings(
     left_out: dict[str, str] = {}
 
     def attack(name: str, sensitive: str | None = None) -> None:
-        options = {"descriptions": FEW_DESCRIPTIONS} if name == "singling-out" and drawn.height > MANY_ROWS else {}
         threat_model = everything if sensitive is None else everything.learning(sensitive)
-        part, title = DISCLOSURE_ATTACKS.make(name, **options), attack_title(name, sensitive)
+        part, title = DISCLOSURE_ATTACKS.make(name), attack_title(name, sensitive)
         lack = what_is_missing(threat_model, part)
         if lack is not None:
             left_out[title] = str(lack)
             return
-        for tried in try_each({name: part}, threat_model, SEED):
-            found = _of_scores(name, sensitive, tried.scores, bound)
-            findings.extend(found)
-            if not found:
-                left_out[title] = "there was nothing to find"
+        found = []
+        if name == "singling-out":
+            found = _singled_out(threat_model, table, ~is_fitted, bound)
+        else:
+            for tried in try_each({name: part}, threat_model, SEED):
+                found += _of_scores(name, sensitive, tried.scores, bound)
+        findings.extend(found)
+        if not found:
+            left_out[title] = "there was nothing to find"
 
     wanted = [*((name, None) for name in (*CRITERIA, "membership")), *(("inference", column) for column in secret)]
     with step("attacking what was drawn", len(wanted)) as bar:
@@ -231,6 +247,21 @@ def _findings(
                 left_out[attack_title(name, column)] = "needs two columns or more"
             bar.advance()
     return findings, left_out
+
+
+def _singled_out(threat_model: ThreatModel, table: Table, is_outside: Bools, bound: float) -> list[Finding]:
+    """Return how often descriptions fit one of those fitted beyond chance, by whom they fit of all people."""
+    n_drawn = threat_model.published.table.n_rows
+    few = FEW_DESCRIPTIONS if n_drawn > MANY_ROWS else min(MOST_DESCRIPTIONS, max(FEW_DESCRIPTIONS, n_drawn))
+    people = None
+    if table.unit is not None:
+        whose = table.frame[table.unit.column].rank("dense").fill_null(0).to_numpy().astype(np.int64)
+        people = whose[~is_outside], whose[is_outside]
+    found = SingledOut.of(threat_model, few, people, seed=SEED)
+    if found is None:
+        return []
+    beyond, low = found.beyond()
+    return [Finding("singling-out", None, found.found, beyond, low, bound)]
 
 
 def _of_scores(attack: str, column: str | None, scores: Mapping[str, Score], bound: float) -> list[Finding]:
@@ -246,8 +277,7 @@ def _of_scores(attack: str, column: str | None, scores: Mapping[str, Score], bou
         return found
     score = scores.get("success")
     if score is not None and score.control is not None and "outside" in score.inputs:
-        tried = score.inputs["predicates" if attack == "singling-out" else "people"]
-        n, n_else = max(1, int(tried)), max(1, int(score.inputs["outside"]))
+        n, n_else = max(1, int(score.inputs["people"])), max(1, int(score.inputs["outside"]))
         beyond, (low, _) = share_beyond(score.value * n, n, score.control * n_else, n_else)
         found.append(Finding(attack, column, score.value, beyond, low, bound))
     return found

@@ -39,6 +39,7 @@ from tokumei.inspection.law_europe import gdpr, ico
 from tokumei.inspection.law_japan import appi_anonymous, appi_pseudonymous, appi_public_bodies
 from tokumei.inspection.law_states import expert, nist_188, nist_226, safe_harbor
 from tokumei.inspection.standards import iso_20889, iso_27559
+from tokumei.methods.synthetic.account import account_of
 from tokumei.reports.dossier_pages import PUBLISHER, table_document
 from tokumei.reports.history_dossier import history_document
 from tokumei.reports.page import Document, check_suffix, print_page
@@ -92,6 +93,7 @@ def _evidence(dossier: JsonView, frame: pl.DataFrame, context: ReleaseContext) -
         side: {name: one["value"] for name, one in results[side]["measures"]["classes"].items()} if has_classes else {}
         for side in ("before", "after")
     }
+    drawn = results.get("drawn") or {}
     epsilon = [float(one["value"]) for one in after.get("requirements", []) if one["requirement"] == "epsilon"]
     alone = None if is_drawn else profile_of.get("population_uniques")
     return Evidence(
@@ -105,7 +107,7 @@ def _evidence(dossier: JsonView, frame: pl.DataFrame, context: ReleaseContext) -
         risks_before=risks["before"],
         population=None if alone is None else alone["n"],
         population_uniques=None if alone is None else alone["after"],
-        unit=after.get("unit", "rows"),
+        unit=after.get("unit") or drawn.get("protects", "rows"),
         n_alone=0 if is_drawn else after.get("unique", 0),
         is_drawn=is_drawn,
         secrets=[Path(name).name for name in dossier["kept_apart"]],
@@ -114,8 +116,10 @@ def _evidence(dossier: JsonView, frame: pl.DataFrame, context: ReleaseContext) -
         gives_away=results.get("gives_away"),
         method=results["chosen"],
         kept_anyway=[one["column"] for one in results.get("kept_anyway", [])],
-        epsilon=epsilon[0] if epsilon else None,
-        delta=float((results.get("drawn") or {}).get("delta", 0.0)),
+        epsilon=epsilon[0] if epsilon else drawn.get("epsilon"),
+        delta=float(drawn.get("delta", 0.0)),
+        account=results.get("account") or {},
+        audit=drawn.get("audit") or {},
         context=context,
         reviewer=dossier["reviewer"],
         earlier=results.get("earlier"),
@@ -355,6 +359,7 @@ def report_table(
         "profile": profile(original, frame, owners, population_size=population_size, weights=weights),
         "copies": copies(original, released) if is_made_up else None,
         "drawn": drawn_rows(facts),
+        "account": account_of(facts),
         "added": [name for name in frame.columns if name not in original.frame.columns],
         "not_checked": list(not_checked),
         "roles": {name: _word(role) for name, role in original.roles.items()},

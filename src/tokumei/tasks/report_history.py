@@ -43,7 +43,7 @@ from tokumei.reports.history_page import add_frontier, attack_figure, crowd_draw
 from tokumei.reports.needs import REPORT_ROWS, SWEEP_ROWS, lacks, sample_customers, within_time
 from tokumei.reports.page import Page
 from tokumei.tasks.attribute_history import ATTRIBUTION, OF_SOME, sources_if_known
-from tokumei.tasks.audit_drawn_history import NO_PSEUDONYMS
+from tokumei.tasks.audit_drawn_history import NO_PSEUDONYMS, measure_drawn
 from tokumei.tasks.histories import characters_known, history_of, known_of, released_of
 from tokumei.tasks.table_release import told_of_audit
 from tokumei.tasks.threat_history import unicity_history
@@ -280,7 +280,8 @@ def sweep_history(
     folder = None if out is None else Path(out)
     wanted = list(attacks or default_attacks(some.original))
     used, not_tried = _in_time(wanted, some.original, known, minutes, n_releases=len(ways))
-    swept = run_sweep(some.original, known, ways, folder, seed=seed, attacks=used, not_tried=not_tried, hierarchy=items)
+    options: dict[str, Any] = {"seed": seed, "attacks": used, "not_tried": not_tried, "hierarchy": items}
+    swept = run_sweep(some.original, known, ways, folder, measured_drawn=measure_drawn, **options)
     return Sweep(swept, round(time.perf_counter() - started, 2), some.said, {**left_out, **not_tried})
 
 

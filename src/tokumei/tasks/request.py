@@ -492,6 +492,7 @@ class HistoryMethodOptions(TypedDict, total=False):
     reproducible: bool
     risk_limit: float | None
     rounds: int
+    shadow_runs: int
     share: float
     smallest: int
     telling: float

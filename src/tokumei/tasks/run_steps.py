@@ -35,6 +35,7 @@ from tokumei.data.release import Recipe
 from tokumei.data.table import Table
 from tokumei.inspection.repeated_people import repeated_people
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
+from tokumei.methods.synthetic.account import account_of
 from tokumei.tasks.anonymize_history import anonymize_history
 from tokumei.tasks.anonymize_table import anonymize_table
 from tokumei.tasks.attack_history import attack_history
@@ -226,6 +227,7 @@ class HistoryWork:
             **told,
             "suppressed": max(0.0, 1 - best["released"] / max(1, best["rows"])),
             "drawn": drawn_history(best),
+            "account": account_of(best),
             "prepared": self.job.prepared,
         }
 
@@ -384,6 +386,7 @@ class TableWork:
             **({"earlier": results["earlier"]} if "earlier" in results else {}),
             "kept_anyway": chosen.get("kept_anyway", []),
             **self._of_drawn_rows(chosen),
+            "account": account_of(chosen),
         }
 
     def _of_drawn_rows(self, chosen: JsonView) -> Json:

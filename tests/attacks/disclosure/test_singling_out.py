@@ -11,7 +11,7 @@ import pytest
 from tests.attacks.disclosure.test_nearest_records import N, people
 
 import tokumei as tk
-from tokumei.attacks.disclosure.singling_out import alone_among
+from tokumei.attacks.disclosure.singling_out import SingledOut, alone_among
 from tokumei.core.score import Score
 
 QI = ["n0", "n1", "gain", "at", "job"]
@@ -78,3 +78,31 @@ def test_share_alone_among_more_is_that_of_the_weights() -> None:
     assert alone_among(seen, 500, 2_000) == pytest.approx(true, rel=0.1)
     # All of one weight.
     assert alone_among(np.array([1, 1]), 100, 200) == pytest.approx(200 * 0.01 * 0.99**199)
+
+
+def test_descriptions_of_one_person_alone_are_held_against_the_share_of_people_fitted_by_hand() -> None:
+    alone, is_outside = np.ones(40, np.int64), np.arange(40) == 0
+    beyond, low = SingledOut(0.2, 200, alone, is_outside, 90, 10).beyond()
+    assert beyond == pytest.approx((39 - 9) / 200)
+    assert low == pytest.approx(40 * 10 * (0.8684141417 - 0.9) / 200, rel=1e-6)
+    # As many as chance lets expect: nothing is beyond it.
+    assert SingledOut(0.2, 200, alone, np.arange(40) < 4, 90, 10).beyond()[0] == pytest.approx(0)
+    # All forty describe one person: that is one trial, which a share of .025 passes as often.
+    beyond, low = SingledOut(0.2, 200, np.array([40]), np.array([False]), 90, 10).beyond()
+    assert beyond == pytest.approx(0.2)
+    assert low == pytest.approx(40 * 10 * (0.025 - 0.9) / 200)
+    assert SingledOut(0.0, 200, np.array([], np.int64), np.array([], np.bool_), 90, 10).beyond() == (0, 0)
+
+
+def test_chance_passes_the_lower_end_as_seldom_as_it_may() -> None:
+    """People of whom a few are described often: the lower end is above nothing in one of forty draws at most."""
+    rng = np.random.default_rng(1)
+    n, n_out, n_draws = 400, 40, 2_000
+    alone = np.concatenate([np.ones(30, np.int64), np.full(5, 4)])
+    passed = 0
+    for _ in range(n_draws):
+        is_outside = np.zeros(n, bool)
+        is_outside[rng.permutation(n)[:n_out]] = True
+        passed += SingledOut(0.2, 100, alone, is_outside[: len(alone)], n - n_out, n_out).beyond()[1] > 0
+    # 2.5 % and five deviations of 2,000 draws.
+    assert passed / n_draws < 0.025 + 5 * 0.0035

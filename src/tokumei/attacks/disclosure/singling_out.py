@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 from scipy.special import gammaln
+from scipy.stats import beta
 
 from tokumei.attacks.candidates import Floats, share_score
 from tokumei.attacks.disclosure.descriptions import (
@@ -29,7 +30,7 @@ from tokumei.core.progress import step
 from tokumei.core.score import Score
 from tokumei.core.seeds import generator
 from tokumei.core.text import Text
-from tokumei.hierarchies.label_semantics import Ints
+from tokumei.hierarchies.label_semantics import Bools, Ints
 
 # Descriptions that are tried for each that is kept.
 TRIES = 5
@@ -77,6 +78,72 @@ class SinglingOut:
             blind = list(_drawn_blindly(columns, kept, rng))
             out[name] = _score(name, threat_model, described, kept, blind)
         return out
+
+
+@dataclass(frozen=True, eq=False)
+class SingledOut:
+    """How often descriptions made from drawn rows fit one person alone, of those fitted and of those kept out.
+
+    found: share of the descriptions that fit one of those fitted. n_tried: descriptions. alone: how many descriptions
+    fit a person and nobody else, fitted or kept out, for each whom any does. is_outside: whether that person was kept
+    out. n_inside, n_outside: people of both groups.
+    """
+
+    found: float
+    n_tried: int
+    alone: Ints
+    is_outside: Bools
+    n_inside: int
+    n_outside: int
+
+    @classmethod
+    def of(
+        cls, threat_model: ThreatModel, n_descriptions: int, people: tuple[Ints, Ints] | None = None, *, seed: int
+    ) -> SingledOut | None:
+        """Describe people by two columns or more; None where nobody can be.
+
+        people: whose each row is, of those fitted and of those kept out, where people have several.
+        """
+        columns = [DescribedColumn.of(threat_model, name) for name in threat_model.known_columns]
+        described, rng = Described(columns), generator(seed, "singling-out")
+        kept = _kept(described, _of_records(columns, rng), n_descriptions, rng, words="descriptions (success)")
+        n, n_else = threat_model.original.n_rows, 0 if threat_model.control is None else threat_model.control.height
+        if not kept or not n_else:
+            return None
+        inside, outside = people or (np.arange(n), np.arange(n, n + n_else))
+        n_found, whose = 0, []
+        for one in kept:
+            fitted = np.unique(inside[described.fitting(one, ORIGINAL)])
+            others = np.unique(outside[described.fitting(one, CONTROL)])
+            n_found += len(fitted) == 1
+            if len(fitted) + len(others) == 1:
+                whose.append(int(np.append(fitted, others)[0]))
+        persons, alone = np.unique(np.array(whose, np.int64), return_counts=True)
+        sizes = len(np.unique(inside)), len(np.unique(outside))
+        return cls(n_found / len(kept), len(kept), alone, np.isin(persons, outside), *sizes)
+
+    def beyond(self) -> tuple[float, float]:
+        """Return the share of descriptions that fit one of those fitted beyond chance, and its 95 % lower end.
+
+        Where nothing tells who was fitted, whom a description fits alone is one of the n fitted rather than of the m
+        kept out with the chance n / (n + m), whatever it says. Of A such descriptions a share θ fits one of those
+        fitted: A (θ − (1 − θ) n / m) of them, divided by all, is beyond chance. The lower end is that of θ (Clopper and
+        Pearson 1934). Descriptions of one person go together: A counts as (Σ w)² / Σ w² trials, where people are
+        described w times.
+
+        Example: of 200 descriptions 40 fit one of 100 people alone, each another one: 39 one of the 90 fitted, 1 one of
+        the 10 kept out. Beyond are (39 − 1 · 9) / 200 = .15; the lower end is 40 · 10 · (.868 − .9) / 200 = −.063.
+        """
+        total = float(self.alone.sum())
+        if not total:
+            return 0.0, 0.0
+        share = float(self.alone[~self.is_outside].sum()) / total
+        n_trials = total**2 / float((self.alone.astype(np.float64) ** 2).sum())
+        n_hits = share * n_trials
+        low = 0.0 if not n_hits else float(beta.ppf(0.025, n_hits, n_trials - n_hits + 1))
+        each = total * (self.n_inside + self.n_outside) / self.n_outside / self.n_tried
+        chance = self.n_inside / (self.n_inside + self.n_outside)
+        return each * (share - chance), each * (low - chance)
 
 
 def _of_one_column(columns: Sequence[DescribedColumn]) -> Iterator[Description]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from tokumei.core.errors import CannotAnonymize, InputError
+from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.registry import part_name
 from tokumei.core.seeds import generator
@@ -19,10 +19,12 @@ from tokumei.core.text import Text
 from tokumei.data.files.disk import check_is_file
 from tokumei.data.history import History, period_name
 from tokumei.engines.item_sets import Floats, Ints
-from tokumei.methods.history.basket_model import EDGES, HOURS, WEEKDAYS, BasketModel, ItemValues, bins_of, brought_along
+from tokumei.methods.history.basket_model import HOURS, WEEKDAYS, BasketModel, bins_of
 from tokumei.methods.history.drawn_customers import PREFIX, Baskets, CustomerSynthesizer
+from tokumei.methods.history.noisy_baskets import CENTS, N_BINS, Counted, Noise
 from tokumei.methods.synthetic.account import Spending, spend
-from tokumei.methods.synthetic.private_noise import Coins, discrete_gaussian, rho_of
+from tokumei.methods.synthetic.private import FEWEST_RUNS
+from tokumei.methods.synthetic.private_noise import Coins, rho_of
 
 # Kept out, whatever the customers: their number must decide nothing.
 USUAL_SHARE = 0.1
@@ -40,15 +42,11 @@ PARTS = {
     "quantities": 0.5,
 }
 COLUMN_OF = {"hours": "time", "prices": "price", "quantities": "quantity"}
-# Counts below so many deviations of their noise may be noise alone, and count as none.
-LEAST_SURE = 3
 # Pairs are counted of so many items, those that most customers have by the noisy count.
 TOP_ITEMS = 200
 # Half of δ is for names that must be found by being common, half for the noise.
 PART_OF_NAMES = 0.5
 LEAST_EPSILON = 1e-4
-N_BINS = len(EDGES) - 1
-CENTS = 2
 MONTHS = "the months from the first to the last, as 2010-12..2011-11"
 
 
@@ -100,6 +98,13 @@ class DpBaskets(CustomerSynthesizer):
     months: str | None = field(
         default=None, metadata={"help": "First and last month, as 2010-12..2011-11; found by a count if not said."}
     )
+    shadow_runs: int = field(
+        default=0,
+        metadata={
+            "help": "Runs with one person more, and as many without, that measure what the counts tell of them; 0 runs "
+            "none."
+        },
+    )
     budget: str | None = field(
         default=None, metadata={"help": "File of what all releases may spend and have spent.", "is_file": True}
     )
@@ -119,6 +124,9 @@ class DpBaskets(CustomerSynthesizer):
         for name in ("most_items", "most_months", "most_together"):
             if getattr(self, name) < 1:
                 raise InputError.of("at least 1", option=name, value=getattr(self, name))
+        if self.shadow_runs and self.shadow_runs < FEWEST_RUNS:
+            expected = Text("0, or a whole number of {n} or more", n=FEWEST_RUNS)
+            raise InputError.of(expected, option="shadow_runs", value=self.shadow_runs)
         _declared_months(self.months)
 
     def share_outside(self, n_customers: int) -> float:  # noqa: ARG002 - It would tell of one customer more or less.
@@ -137,7 +145,7 @@ class DpBaskets(CustomerSynthesizer):
         account = None if self.budget is None else spend(self.budget, one, history.frame)
         with step("counting baskets"):
             added = Added.of(Baskets.of(history), self, generator(seed, name, "chosen"))
-        model, n_fitted = self._model(added, noise, declared, delta / max(1, n_named), seed)
+        model, n_fitted = self.counted(added, noise, declared, delta / max(1, n_named)).model(noise, seed)
         found = {
             "epsilon": self.epsilon,
             "delta": self.delta,
@@ -167,72 +175,41 @@ class DpBaskets(CustomerSynthesizer):
         pairs = self.most_together * (self.most_together + 1) // 2
         return {**dict.fromkeys(PARTS, 1), **more, "pairs": pairs}
 
-    def _model(
-        self, added: Added, noise: Noise, declared: Sequence[str] | None, delta: float, seed: int
-    ) -> tuple[BasketModel, float]:
-        """Count everything with noise."""
-        names, counts = noise.named("items", added.items["item"], declared, delta)
+    def counted(self, added: Added, noise: Noise, declared: Sequence[str] | None, delta: float) -> Counted:
+        """Count everything with noise; nothing that comes after sees a purchase."""
+        names, items = noise.named("items", added.items["item"], declared, delta)
         months = _declared_months(self.months)
         told = None if months is None else [str(one) for one in range(months[0], months[1] + 1)]
         periods, by_month = noise.named("months", added.months["month"].cast(pl.String), told, delta)
-        at = periods.cast(pl.Int64).to_numpy()
-        first = int(at.min())
-        season = np.zeros(int(at.max()) - first + 1)
-        season[at - first] = by_month
         codes = pl.DataFrame({"item": names, "code": np.arange(len(names))})
         baskets = noise.count("baskets", bins_of(added.n_baskets), N_BINS)
-        basket_counts, pairs, n_pairs = self._pairs(added, noise, codes, counts)
-        alone, brings = brought_along(basket_counts, pairs, n_pairs)
-        made = BasketModel(
-            names=names,
-            baskets=sure(baskets, noise.sigma("baskets")),
-            sizes=sure(noise.count("sizes", bins_of(added.each["size"]), N_BINS), noise.sigma("sizes")),
-            first_month=first,
-            months=season,
-            weekdays=sure(noise.count("weekdays", added.each["weekday"], WEEKDAYS), noise.sigma("weekdays")),
-            hours=None
-            if "hours" not in noise.rhos
-            else sure(noise.count("hours", added.each["hour"].drop_nulls(), HOURS), noise.sigma("hours")),
+        # Pairs are counted of the items that are most by the noisy count.
+        top = np.sort(np.argsort(-items, kind="stable")[:TOP_ITEMS])
+        return Counted(
+            names,
+            items,
+            periods,
+            by_month,
+            baskets,
+            top,
+            self._pairs(added, noise, codes, top),
+            sizes=noise.count("sizes", bins_of(added.each["size"]), N_BINS),
+            weekdays=noise.count("weekdays", added.each["weekday"], WEEKDAYS),
+            hours=None if "hours" not in noise.rhos else noise.count("hours", added.each["hour"].drop_nulls(), HOURS),
             returns=_returns(added, noise),
-            items=alone,
-            brings=brings,
-            season=None,
             prices=None if "prices" not in noise.rhos else _prices(added, noise, codes),
-            quantities=None if "quantities" not in noise.rhos else _quantities(added, noise, len(names)),
-            decimals=CENTS,
+            quantities=None if "quantities" not in noise.rhos else _quantities(added, noise),
         )
-        return made.calibrated(basket_counts, pairs, seed), float(sure(baskets, noise.sigma("baskets")).sum())
 
-    def _pairs(self, added: Added, noise: Noise, codes: pl.DataFrame, counts: Floats) -> tuple[Floats, Any, float]:
-        """Count items and pairs in one basket of each customer, of the items most often counted.
-
-        Returns the baskets with each item, those with both of two, and all pairs of these baskets.
-        """
-        from scipy import sparse
-
-        top = np.sort(np.argsort(-counts, kind="stable")[:TOP_ITEMS])
+    def _pairs(self, added: Added, noise: Noise, codes: pl.DataFrame, top: Ints) -> Ints:
+        """Count items and pairs in one basket of each customer, of some items: the upper triangle, row by row."""
         place = pl.DataFrame({"code": top, "place": np.arange(len(top))})
         some = added.together.join(codes, on="item").join(place, on="code")
         some = some.filter(pl.col("luck").rank("ordinal").over("customer") <= self.most_together)
         both = some.join(some, on="customer").filter(pl.col("place") <= pl.col("place_right"))
         n = len(top)
         cell = both["place"].to_numpy() * n + both["place_right"].to_numpy()
-        upper = np.triu_indices(n)
-        exact = np.bincount(cell, minlength=n * n).reshape(n, n)[upper]
-        noisy = noise.add("pairs", exact).astype(np.float64)
-        first, second = upper
-        single = first == second
-        # How many of these baskets have an item follows from how many customers do, which is counted more surely.
-        scale = max(noisy[single].sum(), 1.0) / max(counts[top].sum(), 1e-300)
-        baskets = counts * scale
-        product = 2 * (baskets[top][first] * baskets[top][second])[~single].sum()
-        n_pairs = max(0.0, 2 * noisy[~single].sum()) / max(product, 1e-300) * (baskets.sum() ** 2 - (baskets**2).sum())
-        is_sure = ~single & (noisy >= LEAST_SURE * noise.sigma("pairs"))
-        place_of = top[first[is_sure]], top[second[is_sure]]
-        half = sparse.csr_array((noisy[is_sure], place_of), shape=(len(counts), len(counts)))
-        pairs = sparse.csr_array(half + half.T)
-        pairs.sort_indices()
-        return baskets, pairs, n_pairs
+        return noise.add("pairs", np.bincount(cell, minlength=n * n).reshape(n, n)[np.triu_indices(n)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,120 +256,24 @@ def _some(rows: pl.DataFrame, most: int, random: np.random.Generator) -> pl.Data
     return drawn.filter(pl.col("chance").rank("ordinal").over("customer") <= most).drop("chance")
 
 
-@dataclass(frozen=True, eq=False)
-class Noise:
-    """Exact noise for counts, to each of which a customer adds so many cells, each at its part of the budget."""
-
-    cells: Mapping[str, int]
-    rhos: Mapping[str, float]
-    coins: Coins
-
-    def sigma(self, name: str) -> float:
-        """Return Δ/√(2ρ) with Δ = √cells."""
-        return math.sqrt(self.cells[name]) / math.sqrt(2 * self.rhos[name])
-
-    def check(self) -> None:
-        """Refuse noise that is too large, before anything is spent."""
-        discrete_gaussian(max(self.sigma(name) for name in self.rhos), 0, self.coins)
-
-    def add(self, name: str, counts: Ints) -> Ints:
-        """Add noise to counts."""
-        return np.asarray(counts + discrete_gaussian(self.sigma(name), len(counts), self.coins))
-
-    def count(self, name: str, cells: Any, n: int) -> Floats:
-        """Count cells with noise."""
-        exact = np.bincount(np.asarray(cells, np.int64), minlength=n)
-        return self.add(name, exact).astype(np.float64)
-
-    def named(
-        self, name: str, values: pl.Series, declared: Sequence[str] | None, delta: float
-    ) -> tuple[pl.Series, Floats]:
-        """Count values with noise: those that are declared, else those that are common enough to be told."""
-        counts = values.rename("value").value_counts(name="n").sort("value")
-        if declared is None:
-            noisy = self.add(name, counts["n"].to_numpy().astype(np.int64)).astype(np.float64)
-            least = least_told(self.sigma(name), self.cells[name], delta)
-            is_told = noisy >= least
-            if not is_told.any():
-                form = (
-                    "With this budget {what} are told that about {n:,} customers have, and there are none. (It is "
-                    "spent.)"
-                )
-                raise CannotAnonymize(Text(form, what=Text(name), n=math.ceil(least)))
-            return counts["value"].filter(pl.Series(is_told)), noisy[is_told]
-        all_of_them = pl.DataFrame({"value": declared}).unique(maintain_order=True)
-        exact = all_of_them.join(counts, on="value", how="left", maintain_order="left")["n"].fill_null(0)
-        noisy = self.add(name, exact.to_numpy().astype(np.int64)).astype(np.float64)
-        return all_of_them["value"], merged(noisy, self.sigma(name))
-
-
-def least_told(sigma: float, cells: int, delta: float) -> float:
-    """Return the noisy count from which on a name is told.
-
-    Example: with σ = 10, 20 names of a customer and δ′ = 1e-9, noise exceeds 10·z with chance 5e-11 where z = 6.47, so
-    that names are told from a noisy count of 66.7 on.
-    """
-    from scipy.special import ndtri
-
-    return 2 - sigma * float(ndtri(delta / cells))
-
-
-def sure(noisy: Floats, sigma: float) -> Floats:
-    """Return counts without those that may be noise alone; the largest stays."""
-    kept = np.where(noisy >= LEAST_SURE * sigma, noisy, 0.0)
-    if not kept.any():
-        kept[np.argmax(noisy)] = 1.0
-    return kept
-
-
-def merged(noisy: Floats, sigma: float) -> Floats:
-    """Return counts of which those that may be noise alone share their sum.
-
-    Example: with σ = 10, of 100, 12, −4 and 4 the last three have 4 each.
-    """
-    is_small = noisy < LEAST_SURE * sigma
-    shared = max(0.0, float(noisy[is_small].sum())) / max(1, int(is_small.sum()))
-    made = np.where(is_small, shared, noisy)
-    return made if made.any() else np.ones(len(noisy))
-
-
 def _returns(added: Added, noise: Noise) -> Floats:
-    """Return the chance that an item was bought before, by the bin of how many baskets were before."""
+    """Count whether an item was bought before, by the bin of how many baskets were before."""
     bins = bins_of(np.maximum(1, added.later["number"].to_numpy()))
-    cells = noise.count("returns", 2 * bins + added.later["is_back"].to_numpy(), 2 * N_BINS).reshape(N_BINS, 2)
-    is_sure = cells.sum(axis=1) >= LEAST_SURE * noise.sigma("returns") * math.sqrt(2)
-    made, last = np.zeros(N_BINS), 0.0
-    for at in range(N_BINS):
-        if is_sure[at]:
-            last = float(np.clip(cells[at, 1] / cells[at].sum(), 0, 1))
-        made[at] = last
-    return made
+    return noise.count("returns", 2 * bins + added.later["is_back"].to_numpy(), 2 * N_BINS)
 
 
-def _prices(added: Added, noise: Noise, codes: pl.DataFrame) -> ItemValues:
+def _prices(added: Added, noise: Noise, codes: pl.DataFrame) -> Floats:
     """Count items by price, in bins of hundredths."""
     rows = added.items.join(codes, on="item", maintain_order="left").drop_nulls("price")
     hundredths = np.maximum(1, np.round(rows["price"].to_numpy() * 10**CENTS))
-    n = codes.height
-    noisy = noise.count("prices", rows["code"].to_numpy().astype(np.int64) * N_BINS + bins_of(hundredths), n * N_BINS)
-    kept = np.where(noisy >= LEAST_SURE * noise.sigma("prices"), noisy, 0.0)
-    if not kept.any():
-        kept[np.argmax(noisy.reshape(n, N_BINS).sum(axis=0))] = 1.0
-    code, place = np.divmod(np.flatnonzero(kept), N_BINS)
-    cents = EDGES / 10**CENTS
-    return ItemValues.of(
-        pl.DataFrame({"code": code, "low": cents[place], "high": cents[place + 1], "weight": kept[kept > 0]}), n
-    )
+    cells = rows["code"].to_numpy().astype(np.int64) * N_BINS + bins_of(hundredths)
+    return noise.count("prices", cells, codes.height * N_BINS)
 
 
-def _quantities(added: Added, noise: Noise, n_items: int) -> ItemValues:
+def _quantities(added: Added, noise: Noise) -> Floats:
     """Count purchases by quantity, whatever the item."""
     pieces = np.maximum(1, added.quantity.cast(pl.Float64).to_numpy())
-    kept = sure(noise.count("quantities", bins_of(pieces), N_BINS), noise.sigma("quantities"))
-    place = np.flatnonzero(kept)
-    low, high = EDGES[place].astype(np.float64), EDGES[place + 1].astype(np.float64)
-    code = np.zeros(len(place), np.int64)
-    return ItemValues.of(pl.DataFrame({"code": code, "low": low, "high": high, "weight": kept[place]}), n_items)
+    return noise.count("quantities", bins_of(pieces), N_BINS)
 
 
 def _declared_months(text: str | None) -> tuple[int, int] | None:

@@ -7,12 +7,10 @@ its noise is drawn. A release that would spend more is refused.
 from __future__ import annotations
 
 import datetime as dt
-import fcntl
 import hashlib
 import hmac
 import json
 import math
-import os
 import secrets
 import tomllib
 from dataclasses import dataclass, replace
@@ -21,10 +19,13 @@ from pathlib import Path
 import polars as pl
 
 from tokumei.core.errors import InputError, NotAllowed
+from tokumei.core.locks import held
 from tokumei.core.text import Json, JsonView, Text
 from tokumei.data.files.disk import check_is_file, write_text
 from tokumei.methods.synthetic.private_noise import epsilon_of, rho_of
 
+# What a release knows of the account that it was entered into.
+ACCOUNT_FACTS = ("budget_epsilon", "budget_delta", "spent_rho", "spent_epsilon", "left_epsilon", "releases")
 # Sums of the same numbers in another order differ by less.
 ROUNDING = 1e-12
 EXPECTED = "what may be spent at most, as two lines: epsilon = 3 and delta = 1e-9"
@@ -118,14 +119,8 @@ class Account:
 
     def facts(self) -> Json:
         """Return what is spent and left, for the recipe and the result page."""
-        return {
-            "budget_epsilon": self.epsilon,
-            "budget_delta": self.delta,
-            "spent_rho": self.spent_rho,
-            "spent_epsilon": self.spent_epsilon,
-            "left_epsilon": self.left_epsilon,
-            "releases": len(self.entries),
-        }
+        found = (self.epsilon, self.delta, self.spent_rho, self.spent_epsilon, self.left_epsilon, len(self.entries))
+        return dict(zip(ACCOUNT_FACTS, found, strict=True))
 
     def text(self) -> str:
         """Return the file: TOML that people can read, too."""
@@ -162,6 +157,11 @@ class Account:
         return made
 
 
+def account_of(facts: JsonView) -> Json:
+    """Return what the facts of a release say of its account; nothing where it has none."""
+    return {name: facts[name] for name in ACCOUNT_FACTS if name in facts}
+
+
 def _number(found: JsonView, key: str, above: float, below: float) -> float:
     value = found[key]
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not above < value < below:
@@ -184,9 +184,7 @@ def spend(path: Path | str, one: Spending, frame: pl.DataFrame) -> Account:
     The file is replaced whole, before any noise is drawn: what fails later is spent, and nothing is spent twice unsaid.
     """
     file = check_is_file(Path(path)).resolve()
-    held = os.open(file.parent, os.O_RDONLY)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with held(file.parent):
         account = Account.read(file)
         digest = hashlib.sha256(frame.write_csv().encode()).digest()
         data = hmac.new(account.key.encode(), digest, hashlib.sha256).hexdigest()[:32]
@@ -194,6 +192,4 @@ def spend(path: Path | str, one: Spending, frame: pl.DataFrame) -> Account:
         # The key is in it.
         file.chmod(0o600)
         write_text(file, account.text())
-    finally:
-        os.close(held)
     return account
