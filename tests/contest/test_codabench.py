@@ -31,8 +31,11 @@ from tokumei.contest.replay import played_guess, played_release
 from tokumei.contest.season import rank_attackers
 from tokumei.contest.setting import parse_setting
 from tokumei.core.errors import InputError, NotAllowed
+from tokumei.core.registry import part_name
 
 CHECK, SCORE = "ingestion_program", "scoring_program"
+# Editions that rank by more than one number of each guess.
+MORE_THAN_FOUND = ("pwscup2019", "pwscup2025", "pwscup2026")
 
 
 def export(contest: Contest, path: Path, **more: object) -> Path:
@@ -84,7 +87,7 @@ def play(contest: Contest, tmp_path: Path) -> None:
     assert list(found.standings) == ranking(contest)
     assert list(found.attackers) == rank_attackers(contest.season().entries())
     table = results_csv(bundle, 1, scores, tmp_path / "results.csv")
-    if own:
+    if part_name(edition) in MORE_THAN_FOUND:
         with pytest.raises(InputError, match="more than a CSV holds"):
             rank_results(contest, table)
     else:
