@@ -82,8 +82,9 @@ MOST_TRIED = 10_000
 PARTNERS = 50
 # Cells of a block of all pairs.
 BLOCK_CELLS = 2_000_000
-# Values that more than this share of names have are multiplied as dense columns.
-OF_MANY = 0.02
+# Values that more than this share of names have are multiplied as dense columns: of fewer, it takes less time to find
+# the pairs that share them.
+OF_MANY = 0.08
 # Names are compared with so many of the other side to learn how alike others usually are.
 USUAL = 400
 LARGEST_ODDS = 30.0
@@ -279,8 +280,8 @@ class _Compared:
             by_column -= by_other * theirs.mean / theirs.spread
             if habit < n_shared:
                 one, other = self.shared[habit]
-                left += [_scaled(one, by_itself + by_row / mine.spread), one]
-                right += [other, _scaled(other, by_other / theirs.spread)]
+                left += [_single(_scaled(one, by_itself + by_row / mine.spread)), _single(one)]
+                right += [_single(other), _single(_scaled(other, by_other / theirs.spread))]
         product = _Product.of(sparse.hstack(left, format="csr"), sparse.hstack(right, format="csr"))
         columns, values = np.empty((n, kept), np.int64), np.empty((n, kept))
         with step("comparing names", n) as bar:
@@ -328,6 +329,12 @@ def _scaled(given: sparse.csr_array, by: Floats) -> sparse.csr_array:
     return scaled
 
 
+def _single(given: sparse.csr_array) -> sparse.csr_array:
+    """Return a matrix in half the memory."""
+    single: sparse.csr_array = given.astype(np.float32)
+    return single
+
+
 @dataclass(frozen=True)
 class _Product:
     """Products of lines of two matrices, the columns that many lines have apart from those that few have."""
@@ -343,8 +350,8 @@ class _Product:
             np.prod([np.bincount(one.indices, minlength=width) / one.shape[0] for one in (left, right)], 0)
         )
         is_dense = common > OF_MANY
-        first, second = ((one[:, is_dense].toarray().astype(np.float32), one[:, ~is_dense]) for one in (left, right))
-        return cls((first[0], second[0]), (first[1].astype(np.float32), second[1].T.tocsr().astype(np.float32)))
+        first, second = ((one[:, is_dense].toarray(), one[:, ~is_dense]) for one in (left, right))
+        return cls((first[0], second[0]), (first[1], second[1].T.tocsr()))
 
     def rows(self, which: slice) -> npt.NDArray[np.float32]:
         """Return the products of some lines of the first with all of the second."""

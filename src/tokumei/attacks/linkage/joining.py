@@ -74,10 +74,9 @@ def join_epochs(
             bonus = [np.zeros(1)] * len(epochs)
             if chain.is_linked:
                 chain, messages = _join_with_freedom(chain, odds)
-                odds = [one + other for one, other in zip(odds, messages, strict=True)]
-                del messages
-            matches = [match(one) for one in odds]
-            del odds
+                for one in odds:
+                    one += messages.pop(0)
+            matches = [match(odds.pop(0)) for _ in epochs]
             found = _by_month(matches, epochs, evidence.n_rows, len(is_found))
             bar.advance()
             if n_done < n_rounds and habits is not None:
@@ -331,7 +330,7 @@ def _join_with_freedom(chain: Chain, odds: Sequence[Floats]) -> tuple[Chain, lis
     """Return what other epochs say where a pseudonym that somebody else is sure to hold is less free for others."""
     messages: list[Floats] = [np.zeros_like(one) for one in odds]
     for _ in range(N_JOINED):
-        free = [one + log_freedom(one + other) for one, other in zip(odds, messages, strict=True)]
-        messages, _ = chain.join(free)
+        free = [log_freedom(one + other) for one, other in zip(odds, messages, strict=True)]
+        messages, _ = chain.join(odds, free, messages)
         chain = chain.learned()
     return chain, messages

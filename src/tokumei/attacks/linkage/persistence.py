@@ -31,7 +31,7 @@ N_JOINED = 2
 # Pseudonyms of each customer that are followed from epoch to epoch.
 N_FOLLOWED = 64
 # Customers, epochs and pseudonyms that are followed at once.
-CHUNK_CELLS = 2_000_000
+CHUNK_CELLS = 400_000
 
 
 @dataclass
@@ -69,16 +69,24 @@ class Chain:
         stay = (self.stays + PRIOR_SEEN * usual) / (self.seen + PRIOR_SEEN)
         return replace(self, stay=np.minimum(stay, SUREST))
 
-    def join(self, odds: Sequence[Floats]) -> tuple[list[Floats], float]:
-        """Return what the other epochs say on each customer (down) and piece (across), and how likely all is."""
+    def join(
+        self, odds: Sequence[Floats], freedom: Sequence[Floats] | None = None, out: list[Floats] | None = None
+    ) -> tuple[list[Floats], float]:
+        """Return what the other epochs say on each customer (down) and piece (across), and how likely all is.
+
+        freedom: added to the odds of each piece; out: what is written over, so that numbers of all pairs stand once.
+        """
         n_customers, size = len(odds[0]), max(1, CHUNK_CELLS // (len(odds) * N_FOLLOWED))
         self.stays, self.seen, total = np.zeros(len(self.stay)), np.zeros(len(self.stay)), 0.0
-        parts = []
+        found = [np.empty_like(one) for one in odds] if out is None else out
+        free = freedom or [np.zeros(one.shape[1]) for one in odds]
         for at in range(0, n_customers, size):
-            messages, likelihood = self._join([one[at : at + size] for one in odds])
+            some = slice(at, at + size)
+            messages, likelihood = self._join([one[some] + own for one, own in zip(odds, free, strict=True)])
             total += likelihood
-            parts.append(messages)
-        return [np.concatenate(part) for part in zip(*parts, strict=True)], total
+            for written, message in zip(found, messages, strict=True):
+                written[some] = message
+        return found, total
 
     def _join(self, odds: Sequence[Floats]) -> tuple[list[Floats], float]:
         """Follow the likeliest pseudonyms of some customers."""

@@ -75,25 +75,27 @@ class Taste:
         n_items = int(max(items_of(known).max(initial=0), self.keys.max(initial=0) // self.n_names)) + 1
         by_item, names = self.keys // self.n_names, self.keys % self.n_names
         worth = np.log(self.ratios) - np.log1p(-self.own)
-        scores = np.zeros(n_customers * self.n_names)
+        scores = np.zeros((n_customers, self.n_names))
         for epoch in epochs:
             here = known.select(np.isin(known.month, epoch.months))
             cells, n_times = np.unique(here.owner * n_items + items_of(here), return_counts=True)
             customers, items = cells // n_items, cells % n_items
             is_there = np.isin(names, epoch.names)
-            of_item, name, worths = by_item[is_there], names[is_there], worth[is_there]
+            of_item, name, worths = by_item[is_there], np.searchsorted(epoch.names, names[is_there]), worth[is_there]
             first: Ints = np.searchsorted(of_item, items)
             last: Ints = np.searchsorted(of_item, items, side="right")
+            n_known = np.bincount(here.owner, minlength=n_customers)
+            # Of this epoch alone: of many pieces, scores of all pairs are large.
+            table = np.repeat(n_known * np.log1p(-self.own), len(epoch.names))
             chunk = np.cumsum(last - first) // CHUNK_PAIRS
             for some in np.split(np.arange(len(cells)), np.flatnonzero(np.diff(chunk)) + 1):
                 n = last[some] - first[some]
                 one = np.repeat(some, n)
                 other = np.arange(len(one)) + np.repeat(first[some] - np.cumsum(n) + n, n)
-                at = customers[one] * self.n_names + name[other]
-                scores += np.bincount(at, n_times[one] * worths[other], len(scores))
-            n_known = np.bincount(here.owner, minlength=n_customers)
-            scores.reshape(n_customers, -1)[:, epoch.names] += n_known[:, None] * np.log1p(-self.own)
-        return scores.reshape(n_customers, -1)
+                at = customers[one] * len(epoch.names) + name[other]
+                table += np.bincount(at, n_times[one] * worths[other], len(table))
+            scores[:, epoch.names] = table.reshape(n_customers, -1)
+        return scores
 
 
 def items_of(side: Side) -> Ints:
