@@ -7,7 +7,7 @@ import pytest
 import xlsxwriter
 
 from tokumei.core.errors import InputError
-from tokumei.data.files.formats import read_frame, scan_frame, write_frame, write_parquet
+from tokumei.data.files.formats import check_can_be_written, read_frame, scan_frame, write_frame, write_parquet
 from tokumei.data.files.reading import Reading
 
 FRAME = pl.DataFrame({"a": ["1", "2"], "b": ["x", None]})
@@ -55,7 +55,7 @@ def test_folder_is_read_as_parquet(tmp_path: Path) -> None:
     assert scan_frame(str(tmp_path)).collect().equals(FRAME)
 
 
-def test_workbook_is_read_and_not_written(tmp_path: Path) -> None:
+def test_workbook_is_read_and_is_nothing_that_commands_write(tmp_path: Path) -> None:
     path = tmp_path / "f.xlsx"
     with xlsxwriter.Workbook(path) as workbook:
         sheet = workbook.add_worksheet()
@@ -64,7 +64,7 @@ def test_workbook_is_read_and_not_written(tmp_path: Path) -> None:
     assert read_frame(path).equals(FRAME)
     assert scan_frame(path).collect().equals(FRAME)
     with pytest.raises(InputError) as caught:
-        write_frame(FRAME, path)
+        check_can_be_written(path)
     assert (
         "found '.xlsx', expected a name that ends in .csv, .tsv, .txt, .tab, .dat, .data (or so with .gz), .parquet"
         in str(caught.value)

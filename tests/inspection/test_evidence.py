@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -272,6 +273,8 @@ def test_release_needs_everything_measured_and_everything_stated() -> None:
         {"context": ReleaseContext(**{**context.stated(), "environment": "public", "harm": "severe"})},
         {"attacks": [*SAFE_ATTACKS, attack("record-linkage", "certain", value=0.01, interval=[0.001, 0.019])]},
         {"attacks": [*SAFE_ATTACKS, attack("record-linkage", interval=[0.05, 0.2])]},
+        {"n_released": 60, "n_unchanged": 60},
+        {"loss": 0.9},
     ]
     for less in lesser:
         assert decide(case(**{**full, **less}), has_sensitive=True).outcome == CONDITIONS, less
@@ -283,6 +286,8 @@ def test_release_needs_everything_measured_and_everything_stated() -> None:
         {"bounds": [{**BOUND, "value": 4, "holds": False}]},
         {"requirements": [{"requirement": "k-anonymity (k 5)", "value": 4, "holds": False}]},
         {"attacks": [attack("record-linkage", value=0.3, interval=[0.2, 0.4])]},
+        # k of rows promises nothing to people who have several.
+        {"several_rows_by": "patient_id"},
         # Nobody stated a bound: one in eleven refuses in public, and where no environment is stated.
         {"attacks": [attack("record-linkage", value=0.3, interval=[0.2, 0.4])], "context": ReleaseContext()},
         # One in five refuses under a contract, .1 by blind guessing and .2 more.
@@ -296,6 +301,27 @@ def test_failed_bound_or_an_attack_beyond_what_it_may_gain_forbids_the_release(b
     found = decide(case(**bad), has_sensitive=True)
     assert found.outcome == REFUSE
     assert len(found.reasons) == 3
+
+
+def test_decision_has_a_verdict_in_a_word() -> None:
+    context = ReleaseContext(**{**STATED.stated(), "environment": "contract", "harm": "moderate"})
+    safe: dict[str, Any] = {"attacks": SAFE_ATTACKS, "bounds": [BOUND], "context": context, "reviewer": "H. Sato"}
+    several = {"several_rows_by": "ward"}
+    for more, verdict in (
+        ({}, "safe"),
+        # Somebody stated that the column tells no person.
+        (several, "safe"),
+        ({"loss": 0.8}, "safe"),
+        ({"n_released": 60, "n_unchanged": 59}, "safe"),
+        ({"reviewer": None}, "not yet"),
+        ({"n_released": 60, "n_unchanged": 60}, "not yet"),
+        ({"loss": 0.81}, "useless"),
+        ({"loss": 0.81, "bounds": [{**BOUND, "value": 4, "holds": False}]}, "unsafe"),
+        ({"several_rows_by": "ward", "context": replace(context, several_rows=None)}, "unsafe"),
+    ):
+        told = decide(case(**{**safe, **more}), has_sensitive=True).as_dict()
+        assert told["verdict"] == verdict, more
+        assert all(one["mend"] for one in told["conditions"])
 
 
 @pytest.mark.parametrize("reviewer", ["H. Sato", None])

@@ -153,6 +153,8 @@ def test_trying_levels_gives_the_library_s_numbers(people: PublishedOffer, clien
     assert (found["class_count"], found["zone"], found["k_p"]) == (6, "allowed", 5)
     finest = client.get("/exchange/people/try", {"l0": 0, "l1": 0, "l2": 0}).json()
     assert (finest["zone"], finest["class_count"], finest["can_ask"]) == ("refused", 48, False)
+    # What is shown as the lowest k follows the levels, too.
+    assert finest["judged"] <= finest["k"]
 
 
 @pytest.mark.parametrize("given", [{"l0": "x"}, {"l0": "99", "l1": "0", "l2": "0"}, {"c": "nothing"}, {"l0": "１"}])
@@ -441,6 +443,12 @@ def test_offer_that_is_being_made_or_failed_is_nothing_to_others(
     assert "below 5" in failed.trouble
     assert log_in(carol).get("/exchange/failed").status_code == 404
     assert "below 5" in log_in(bob).get("/exchange/failed/desk").content.decode()
+    # Nothing that was typed is lost: the way on has it all, for the team alone.
+    assert "/exchange/offers/host?again=failed" in log_in(bob).get("/exchange/failed/desk").content.decode()
+    again = log_in(bob).get("/exchange/offers/host?again=failed").content.decode()
+    assert 'value="failed-2"' in again
+    assert "age=0,sex=0,town=0" in again
+    assert "failed-2" not in log_in(carol).get("/exchange/offers/host?again=failed").content.decode()
     kept = [path for path in (files / "exchange").rglob("*") if path.is_file() and "keys" not in path.parts]
     # Nothing of the table: only the team's own key, by which it would be known again.
     assert sorted(path.name for path in kept) == ["team.key", "team.pub"]

@@ -223,7 +223,7 @@ def test_exchange_and_workbench_on_machines_that_share_no_folder(site: Site, sto
         assert objects(store) == {f"{row.name}/{row.version}.tar" for row in SharedFolder.objects.all()}
 
         # What is deleted is in no store, and on no disk.
-        fill_in(one, "/workbench/", f"/workbench/{piece.key}/delete", {})
+        fill_in(one, "/workbench/", f"/workbench/{piece.key}/delete", {"sure": "yes"})
         fill_in(two, "/exchange/people/desk", "/exchange/people/desk/remove", {"typed": "people"})
         kept = {name.split("/")[1] for name in objects(store)}
         assert kept == {"offers", "sources", "keys", "releases"}

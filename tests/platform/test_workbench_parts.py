@@ -123,7 +123,7 @@ def test_history_has_its_columns_guessed_mapped_and_protected_by_a_pipeline(alic
     assert options["step"][1] == {"method": "pseudonyms", "lifetime": 2}
     assert job.threats[0].share == 0.5
     shown = client.get(f"/workbench/{piece.key}/see").content.decode()
-    assert "customers found" in shown
+    assert "Customers found (attacked)" in shown
     assert "of 4 customers" in shown
 
 
@@ -159,7 +159,7 @@ def test_whose_purchases_are_known_is_stated_beside_who_is_found_or_why_not(
             line = shown.partition(f"<dt>{title}</dt>")[2].partition("</div>")[0]
             assert f"<strong>{value or unknown}</strong>" in line
             # The interval and what guessing blindly would find, or the reason.
-            assert ("95 %" in line and by_chance in line) if value else 'muted">' in line, line
+            assert ("95%" in line and by_chance in line) if value else 'muted">' in line, line
     reasons = {"jaccard": "攻撃「linkage」を試したときに", "100": "すべて事前に知られています"}
     assert all(why in line for given, why in reasons.items() if given in sent.values()), line
 
@@ -222,7 +222,7 @@ def test_japanese_pages_say_reasons_methods_and_faults_in_japanese(alice: User, 
     }
     shown["protect"] = client.get(f"/workbench/{piece.key}/protect").content.decode()
     assert "見出しがそう示し" in shown[""]
-    assert "条件を満たす中で損失が最小のレベルを採ります" in shown["protect"]
+    assert "設定を満たす一般化のうち損失が最小のもの" in shown["protect"]
     assert "検察官" in shown["risk"]
     for below, page in shown.items():
         assert '<span lang="en">' not in page, below
@@ -245,7 +245,7 @@ def test_sheet_of_excel_goes_from_its_upload_to_its_release(alice: User, log_in:
     do_jobs()
     client.post(f"/workbench/{piece.key}/protect", {"k": "2", "suppress": "10", "method": "optimal"})
     do_jobs()
-    assert "holds" in client.get(f"/workbench/{piece.key}/see").content.decode()
+    assert 'id="verdict"' in client.get(f"/workbench/{piece.key}/see").content.decode()
     given = b"".join(client.get(f"/workbench/{piece.key}/files/release.csv")).decode()
     assert given.startswith("性別,来店日\n")
     assert "佐藤" not in given

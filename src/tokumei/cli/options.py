@@ -142,7 +142,8 @@ Trim = Annotated[
     ),
 ]
 Rename = Annotated[
-    bool, Option("--rename", panel=PANEL, help="Read the second column of a name as name_2, the third as name_3.")
+    bool,
+    Option("--rename", panel=PANEL, help="Read the second column of a name as name_2, an unnamed third as column_3."),
 ]
 Codes = Annotated[
     bool, Option("--codes", panel=PANEL, help="Keep codes where a file of Stata, SAS or SPSS has labels for them.")

@@ -79,6 +79,11 @@ class ReleaseContext:
         answer=Answer.SHARE,
         is_public=True,
     )
+    several_rows: str | None = _asks(
+        "Several rows of a person",
+        "If a column repeats and yet each row is a person of its own: what does that column tell?",
+        "the ward that admitted them",
+    )
     review_on: str | None = _asks(
         "Next review", "When will the release be judged anew?", "2027-11-19", answer=Answer.DAY, is_public=True
     )

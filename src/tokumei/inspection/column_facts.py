@@ -70,15 +70,20 @@ class ColumnFacts:
         return self.n_distinct / self.n_present if self.n_present else 0.0
 
 
-def column_facts(column: pl.Series) -> ColumnFacts:
-    """Count one column; blanks alone are a missing value."""
+def column_facts(column: pl.Series, counts: pl.Series | None = None) -> ColumnFacts:
+    """Count one column; blanks alone are a missing value.
+
+    counts: in how many rows each value stands, where each is listed once.
+    """
+    n_rows = len(column) if counts is None else int(counts.sum())
     name, is_moment = column.name, isinstance(column.dtype, (pl.Date, pl.Datetime))
     is_text = column.dtype == pl.String or isinstance(column.dtype, (pl.Categorical, pl.Enum))
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
-        return ColumnFacts(name, str(column.dtype), None, len(column), column.null_count(), 0, 0, (), 0)
+        n_missing = column.null_count() if counts is None else int(counts.filter(column.is_null()).sum())
+        return ColumnFacts(name, str(column.dtype), None, n_rows, n_missing, 0, 0, (), 0)
     if column.dtype == pl.Duration:
         column = column.dt.total_microseconds()
-    counted = _counted(column.cast(pl.String) if is_text else column)
+    counted = _counted(column.cast(pl.String) if is_text else column, counts)
     missing = counted.filter(pl.col("value").is_null())["n"].sum()
     there = counted.filter(pl.col("value").is_not_null())
     numbers = _numbers(there["value"]) if not is_moment and column.dtype != pl.Boolean else None
@@ -90,19 +95,21 @@ def column_facts(column: pl.Series) -> ColumnFacts:
     values = [plain(value) for value in texts.gather_every(step).to_list()]
     embedded = int(texts.head(MOST_SEARCHED).str.contains(EMBEDDED).sum()) if is_text else 0
     kind = "date" if is_moment else "truth" if column.dtype == pl.Boolean else "text"
-    facts = (len(column), int(missing), there.height, int((there["n"] == 1).sum()), values, embedded)
+    facts = (n_rows, int(missing), there.height, int((there["n"] == 1).sum()), values, embedded)
     if numbers is None:
         return ColumnFacts(name, kind, _unit("", values), *facts)
     ends = (float(numbers.min()), float(numbers.max()))  # type: ignore[arg-type]
     return ColumnFacts(name, "whole number" if is_whole else "number", _unit(name, values), *facts, *ends, is_whole)
 
 
-def _counted(column: pl.Series) -> pl.DataFrame:
+def _counted(column: pl.Series, counts: pl.Series | None) -> pl.DataFrame:
     """Count each value, in the order of their first rows, so that the same are looked at every time."""
     frame = pl.DataFrame({"value": column})
+    if counts is not None:
+        frame = frame.with_columns(counts.alias("n"))
     if column.dtype == pl.String:
         frame = frame.with_columns(pl.when(pl.col("value").str.strip_chars() != "").then(pl.col("value")))
-    return frame.group_by("value", maintain_order=True).agg(n=pl.len())
+    return frame.group_by("value", maintain_order=True).agg(n=pl.len() if counts is None else pl.col("n").sum())
 
 
 def _numbers(values: pl.Series) -> pl.Series | None:

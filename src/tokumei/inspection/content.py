@@ -215,7 +215,11 @@ def _by_words(facts: ColumnFacts) -> Seen | None:
     category = category_seen(values)
     if category is not None and not (free and category[1] < 0.9):
         kind = KINDS[category[0]]
-        return Seen(kind, Text("{n:.0%} of its different values are {kind}", n=category[1], kind=Text(kind.words)))
+        words = Text(kind.words)
+        said = Text("all its values look like {kind}", kind=words)
+        if category[1] < 1:
+            said = Text("{n:.0%} of its different values look like {kind}", n=category[1], kind=words)
+        return Seen(kind, said)
     named = names_seen(values, facts.share_distinct)
     if named is not None:
         return Seen(KINDS["person-name"], named, True)

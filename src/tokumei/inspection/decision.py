@@ -8,7 +8,9 @@ other cases *release under conditions*: those that are listed. What was not meas
 
 How much an attack may gain is for people to say. Where nobody did, the strongest attack is a condition: its figure
 stands there, and who must accept it. Only what passes the largest risk for which there are precedents refuses: one in
-eleven where anybody may receive the release, one in five under a contract or in an enclave (`PRECEDENTS`).
+eleven where anybody may receive the release, one in five under a contract or in an enclave (`PRECEDENTS`). Where
+classes count rows and people have several, k promises people nothing: *do not release* until somebody names the column
+that tells whose a row is, or states what else it tells.
 """
 
 from __future__ import annotations
@@ -35,6 +37,10 @@ from tokumei.inspection.evidence import (
 )
 
 RELEASE, CONDITIONS, REFUSE = "Release.", "Release under these conditions.", "Do not release."
+# The same in a word, for whoever reads no more; of a release that may go out but says hardly anything, that.
+SAFE, NOT_YET, UNSAFE, USELESS = "safe", "not yet", "unsafe", "useless"
+# Of a release that loses more of the detail, nobody learns much.
+MOST_LOST = 0.8
 MOST_REASONS = 3
 # Without these nobody can say for whom the release is safe.
 NEEDED = ("recipient", "purpose", "environment", "retention", "harm", "review_on")
@@ -75,10 +81,12 @@ class Said:
     said: str
     values: JsonView = field(default_factory=dict)
     weight: float = 0.0
+    # Where it is mended, by the part of a job: "roles", "requirements", "context", or "limit" for one of the last two.
+    mend: str | None = None
 
     def as_dict(self) -> Json:
         """Return the sentence for JSON."""
-        return {"said": self.said, "values": dict(self.values)}
+        return {"said": self.said, "values": dict(self.values), "mend": self.mend}
 
 
 @dataclass(frozen=True)
@@ -89,11 +97,22 @@ class Decision:
     reasons: Sequence[Said]
     conditions: Sequence[Said]
     strongest: JsonView | None
+    is_useless: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """The decision in a word."""
+        if self.outcome == REFUSE:
+            return UNSAFE
+        if self.is_useless:
+            return USELESS
+        return SAFE if self.outcome == RELEASE else NOT_YET
 
     def as_dict(self) -> Json:
         """Return the decision for JSON."""
         return {
             "outcome": self.outcome,
+            "verdict": self.verdict,
             "reasons": [one.as_dict() for one in self.reasons],
             "conditions": [one.as_dict() for one in self.conditions],
             "strongest": self.strongest,
@@ -107,7 +126,11 @@ def decide(case: Evidence, *, has_sensitive: bool) -> Decision:
     conditions = sorted([*to_accept, *_open(case, has_sensitive=has_sensitive)], key=lambda one: -one.weight)
     outcome = REFUSE if against else CONDITIONS if conditions else RELEASE
     reasons = [*against, *conditions, *([] if against else _in_favor(case))][:MOST_REASONS]
-    return Decision(outcome, reasons, conditions, _strongest(case))
+    return Decision(outcome, reasons, conditions, _strongest(case), _loses_too_much(case))
+
+
+def _loses_too_much(case: Evidence) -> bool:
+    return case.loss is not None and case.loss > MOST_LOST
 
 
 def _against(case: Evidence) -> Iterator[Said]:
@@ -118,6 +141,7 @@ def _against(case: Evidence) -> Iterator[Said]:
                 "{requirement} does not hold: {value}.",
                 {"requirement": one["requirement"], "value": _number(one["value"])},
                 3,
+                "requirements",
             )
     for one in case.bounds:
         if not one["holds"]:
@@ -128,7 +152,13 @@ def _against(case: Evidence) -> Iterator[Said]:
                 else "{of} is {value}; at most {end} was asked."
             )
             end = one["least"] if is_least else one["most"]
-            yield Said(said, {"of": one["of"], "value": _number(one["value"]), "end": _number(end)}, 3)
+            yield Said(said, {"of": one["of"], "value": _number(one["value"]), "end": _number(end)}, 3, "requirements")
+    if case.several_rows_by is not None and case.context.several_rows is None:
+        said = (
+            "People seem to have several rows each ({column} tells whose a row is), and classes count rows: how many "
+            "people look alike was not counted."
+        )
+        yield Said(said, {"column": case.several_rows_by}, 2.9, "roles")
     limit, is_stated = _limit(case), case.context.most_gain is not None
     found: dict[str, Said] = {}
     for attack, name, figure in _figures(case):
@@ -136,7 +166,9 @@ def _against(case: Evidence) -> Iterator[Said]:
             gain = figure.value - figure.blind
             end = {"most": out_of_100(limit)} if is_stated else {"least": round(1 / limit)}
             values = {**_shown(attack, name, figure), "gain": out_of_100(gain), **end}
-            too_much = Said(TOO_MUCH if is_stated else PASSED, values, 1 + gain)
+            too_much = Said(
+                TOO_MUCH if is_stated else PASSED, values, 1 + gain, "requirements" if is_stated else "limit"
+            )
             key = f"{attack['threat']}: {attack_title(attack['attack'], attack.get('sensitive'))}"
             # Of several scores of one attack that which finds most.
             found[key] = max(too_much, found.get(key, too_much), key=lambda each: each.weight)
@@ -149,35 +181,45 @@ def _open(case: Evidence, *, has_sensitive: bool) -> Iterator[Said]:
     for attack, name, figure in _figures(case):
         values = _shown(attack, name, figure)
         if figure.low is None or figure.high is None or figure.blind is None:
-            yield Said("{attack}, by {who}, states no interval or no chance: judge it yourself.", values, 5)
+            yield Said("{attack}, by {who}, states no interval or no chance: judge it yourself.", values, 5, "context")
         elif figure.low <= figure.blind + limit < figure.high:
             said = "{who} may be right for {low} to {high} of 100 {things} ({attack}), blind guessing is for {blind}: "
-            yield Said(f"{said}too few to tell.", values, 6)
+            yield Said(f"{said}too few to tell.", values, 6, "requirements")
         if name == "certain" and figure.value > 0 and (figure.low or 0.0) <= limit:
-            yield Said("{found} of 100 people are found with certainty ({attack}, by {who}).", values, 7)
+            yield Said(
+                "{found} of 100 people are found with certainty ({attack}, by {who}).", values, 7, "requirements"
+            )
     if case.kept_anyway:
         said = "Released as it is although it may lead to people: {columns}."
-        yield Said(said, {"columns": ", ".join(case.kept_anyway)}, 6.5)
+        yield Said(said, {"columns": ", ".join(case.kept_anyway)}, 6.5, "roles")
+    if case.n_unchanged and case.n_unchanged == case.n_released:
+        said = "All {n} rows keep their quasi-identifiers unchanged."
+        yield Said(said, {"n": f"{case.n_unchanged:,}"}, 6.8, "requirements")
+    if _loses_too_much(case):
+        said = "{loss} of 100 of the detail is lost: hardly any use is left."
+        yield Said(said, {"loss": out_of_100(case.loss)}, 3.2, "requirements")
     for one, said in (
         (is_linking, "No attack that links a record to a person was measured."),
         (is_singling_out, "Whether labels single people out was not measured."),
         *([(is_inferring, "No attack that learns a value of a person was measured.")] if has_sensitive else []),
     ):
         if not any(one(each) and (scores_that_decide(each) or describes_nobody(each)) for each in case.attacks):
-            yield Said(said, {}, 4)
+            yield Said(said, {}, 4, "requirements")
     if case.earlier is not None and not any(one["attack"] == "intersection" for one in case.attacks):
         yield Said("What this release and the one before give away together was not measured.", {}, 4)
     if not case.bounds and not case.requirements:
-        yield Said("Nobody stated a requirement or a bound that the release must hold.", {}, 3.5)
+        yield Said("Nobody stated a requirement or a bound that the release must hold.", {}, 3.5, "requirements")
     missing = [name for name in NEEDED if getattr(case.context, name) is None]
     missing += [] if case.reviewer else ["reviewer"]
     if missing:
-        yield Said("Not stated: {fields}.", {"fields": missing}, 2)
+        yield Said("Not stated: {fields}.", {"fields": missing}, 2, "context")
     if case.context.environment == "public" and case.context.harm in BAD_HARMS:
-        yield Said("The harm is {harm}, and anybody may receive the release.", {"harm": case.context.harm}, 2.5)
+        yield Said(
+            "The harm is {harm}, and anybody may receive the release.", {"harm": case.context.harm}, 2.5, "context"
+        )
     review = day_of(case.context.review_on)
     if review is not None and review < case.today:
-        yield Said("The day of the review, {day}, is past.", {"day": case.context.review_on}, 8)
+        yield Said("The day of the review, {day}, is past.", {"day": case.context.review_on}, 8, "context")
 
 
 def _to_accept(case: Evidence) -> Iterator[Said]:
@@ -186,10 +228,11 @@ def _to_accept(case: Evidence) -> Iterator[Said]:
         return
     strongest = _strongest(case)
     if strongest is None or not strongest["is_beyond_chance"]:
-        yield Said(NOT_LIMITED, {}, 3)
+        yield Said(NOT_LIMITED, {}, 3, "context")
         return
     shown = {name: strongest["values"][name] for name in ("found", "blind", "things")}
-    yield Said(ACCEPT, {"reviewer": case.reviewer, **shown}, 9) if case.reviewer else Said(NOBODY, shown, 9)
+    values, said = ({"reviewer": case.reviewer, **shown}, ACCEPT) if case.reviewer else (shown, NOBODY)
+    yield Said(said, values, 9, "context")
 
 
 def _limit(case: Evidence) -> float:

@@ -179,6 +179,13 @@ class Evidence:
     method: str = ""
     # Columns that were released as they are although they may lead to people.
     kept_anyway: Sequence[str] = ()
+    # The column by which people seem to have several rows, where classes count rows.
+    several_rows_by: str | None = None
+    # Rows that are released, and those of which every quasi-identifier reads as it did; None where nobody knows.
+    n_released: int = 0
+    n_unchanged: int | None = None
+    # How much of the detail is lost, as a share.
+    loss: float | None = None
     # ε and δ of a release that promises differential privacy.
     epsilon: float | None = None
     delta: float = 0.0

@@ -208,7 +208,7 @@ _LISTED = (
         r"\b(date|time|timestamp|datetime|day|month|year|admitted|discharged)\b|日付|年月|日時|時刻|[^毎]日$|年度",
     ),
     Kind("age", QUASI, "ages", r"\bages?\b|\bage (years|yrs)\b|年齢|年代|歳|齢", True),
-    Kind("sex", QUASI, "sex", r"\b(sex|gender)\b|性別", True),
+    Kind("sex", QUASI, "sex categories", r"\b(sex|gender)\b|性別", True),
     Kind("duration", OTHER, "how long something took", r"\b(durations?|elapsed)\b|期間|日数|所要時間"),
     Kind(
         "marital",

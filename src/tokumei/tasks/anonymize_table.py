@@ -47,7 +47,7 @@ from tokumei.tasks.audit_drawn import audit_drawn
 from tokumei.tasks.goal import Known, Trees, check_is_possible, goal_of, method_of, trees_of
 from tokumei.tasks.preparing import given_hierarchies, prepare_again
 from tokumei.tasks.request import ReleaseRequest
-from tokumei.tasks.table_release import TableRelease, alone_words, check_kept, not_released
+from tokumei.tasks.table_release import TableRelease, alone_words, check_generalized, check_kept, not_released
 
 # What a recipe of rows of nobody says of them, on the result page, too.
 OF_NEW_ROWS = ("constraints", "epsilon", "delta", "rho", "protects", *ACCOUNT_FACTS, "held_out")
@@ -73,7 +73,7 @@ def anonymize_table(table: Table, request: ReleaseRequest) -> TableRelease:
     what = alone_words(goal.unit)
     # Nothing of a row goes into new ones as it is.
     whole = [] if getattr(made, "draws_all_columns", False) else unchanged
-    guarded = asked.guarded(whole)
+    guarded = asked.guarded([*whole, *table.quasi_identifiers])
     anyway = check_kept(table.frame.lazy(), whole, table.name, person=goal.person, guarded=guarded, what=what)
     released = list(dict.fromkeys(unchanged))
     if isinstance(made, TableSearch):
@@ -81,6 +81,8 @@ def anonymize_table(table: Table, request: ReleaseRequest) -> TableRelease:
     else:
         done = _by_rows(table, goal, trees, released, asked.seed, is_reproducible=asked.reproducible)
     release, recipe = done.release, done.recipe
+    if release is not None and not isinstance(made, Synthesizer):
+        anyway += check_generalized(table, release.frame, guarded=guarded)
     if release is not None and release.rows is not None:
         if not release.frame.height:
             raise CannotAnonymize("Every row would have to be left out: nothing is released.")

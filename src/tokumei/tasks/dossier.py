@@ -26,7 +26,7 @@ from tokumei.core.chain import canonical
 from tokumei.core.errors import InputError
 from tokumei.core.progress import step
 from tokumei.core.result import Facts, Result, Rows, Section
-from tokumei.core.text import Json, JsonView, to_json
+from tokumei.core.text import Json, JsonView, Text, to_json
 from tokumei.data.context import NOT_STATED, ReleaseContext
 from tokumei.data.files.disk import file_hash, write_text
 from tokumei.data.files.formats import read_frame
@@ -116,6 +116,10 @@ def _evidence(dossier: JsonView, frame: pl.DataFrame, context: ReleaseContext) -
         gives_away=results.get("gives_away"),
         method=results["chosen"],
         kept_anyway=[one["column"] for one in results.get("kept_anyway", [])],
+        several_rows_by=_several_rows_by(results) if after.get("unit", "rows") == "rows" and not is_drawn else None,
+        n_released=profile_of.get("released", 0),
+        n_unchanged=None if is_drawn else profile_of.get("unchanged"),
+        loss=results.get("loss"),
         epsilon=epsilon[0] if epsilon else drawn.get("epsilon"),
         delta=float(drawn.get("delta", 0.0)),
         account=results.get("account") or {},
@@ -125,6 +129,14 @@ def _evidence(dossier: JsonView, frame: pl.DataFrame, context: ReleaseContext) -
         earlier=results.get("earlier"),
         today=dt.date.fromisoformat(dossier["date"]),
     )
+
+
+def _several_rows_by(results: JsonView) -> str | None:
+    """Return the column by which people seem to have several rows."""
+    said = results["before"].get("several_rows") if "before" in results else None
+    if said is None:
+        return None
+    return str((said.values if isinstance(said, Text) else said["values"])["column"])
 
 
 def _fewest_customers(frame: pl.DataFrame, known: Sequence[str]) -> int:

@@ -325,16 +325,31 @@ def profile(
     after = _counts(released, known, None if whose is None or rows is None else whose.gather(rows))
     return {
         "columns": {
-            name: {"before": _commonest(original.frame[name]), "after": _commonest(released[name])}
+            name: {
+                "before": _commonest(original.frame[name]),
+                "after": _commonest(released[name]),
+                **_grouped(original.frame[name], released[name], rows),
+            }
             for name in released.columns
             if name in original.frame.columns
         },
         "released": released.height,
+        "unchanged": None if rows is None else _unchanged(original.frame, released, known, rows),
         "left_out": None if rows is None else _left_out(original, rows),
         "riskiest": _riskiest(released, known, None if whose is None or rows is None else whose.gather(rows), after),
         "class_sizes": {"before": _rows_by_size(before), "after": _rows_by_size(after)},
         **_as_sample(original, released, rows, known, (before, after), sampling),
     }
+
+
+def _unchanged(original: pl.DataFrame, released: pl.DataFrame, known: Sequence[str], rows: pl.Series) -> int:
+    """Count released rows of which every quasi-identifier reads as it did; none where there is no quasi-identifier."""
+    mine = pl.Series(range(len(rows))).filter(rows.is_not_null())
+    same = pl.Series([bool(known)]).new_from_index(0, len(mine))
+    for name in known:
+        before = original[name].gather(rows.drop_nulls()).cast(pl.String)
+        same &= before.eq_missing(released[name].gather(mine).cast(pl.String))
+    return int(same.sum())
 
 
 def _counts(frame: pl.DataFrame, known: Sequence[str], whose: pl.Series | None) -> ClassCounts | None:
@@ -353,6 +368,34 @@ def _commonest(column: pl.Series) -> Json:
     n_rows = max(1, len(column))
     top = {MISSING if value is None else value: n / n_rows for value, n in counted.head(MOST_VALUES).iter_rows()}
     return {"distinct": counted.height, "shares": top, "rest": 1 - sum(top.values()) if len(column) else 0.0}
+
+
+def _grouped(before: pl.Series, after: pl.Series, rows: pl.Series | None) -> Json:
+    """Return the shares of an original column in the groups of its release; nothing where no value was changed.
+
+    A value counts to the labels under which it is released, by how often; one that is not released counts to none.
+    """
+    if rows is None or not len(before):
+        return {}
+    is_own = rows.is_not_null()
+    pairs = pl.DataFrame(
+        {
+            "value": before.gather(rows.drop_nulls()).cast(pl.String),
+            "label": after.filter(is_own).cast(pl.String),
+        }
+    )
+    if pairs["value"].eq_missing(pairs["label"]).all():
+        return {}
+    counted = pairs.group_by("value", "label").agg(n=pl.len())
+    within = counted.with_columns(share=pl.col("n") / pl.col("n").sum().over("value"))
+    n_rows = before.cast(pl.String).alias("value").value_counts(name="n_before")
+    told = within.join(n_rows, on="value", nulls_equal=True).group_by("label")
+    shares = told.agg(n=(pl.col("share") * pl.col("n_before")).sum()).sort("n", "label", descending=[True, False])
+    return {
+        "grouped": {
+            MISSING if label is None else label: n / len(before) for label, n in shares.head(MOST_VALUES).rows()
+        }
+    }
 
 
 def _left_out(original: Table, rows: pl.Series) -> list[dict[str, object]]:

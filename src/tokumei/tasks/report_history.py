@@ -104,6 +104,16 @@ class HistoryReport(Result):
         return history_page(self.name, self.evaluation, self.swept, introduction=self.sampled, audit=self.audit)
 
 
+def least_loss(ways: Sequence[JsonView], most_found: float) -> str | None:
+    """Name the way with the least use lost of those that were attacked and meet a target; None if none does.
+
+    Of several that lose alike the one in which fewest are found.
+    """
+    met = [one for one in ways if None not in (one["utility"], one["found"]) and one["found"] <= most_found]
+    best = min(met, key=lambda one: (one["utility"], one["found"]), default=None)
+    return None if best is None else str(best["name"])
+
+
 @dataclass(frozen=True, repr=False)
 class Sweep(Result):
     """Many ways to anonymize one history, each with the use it lost and the customers found."""
@@ -117,6 +127,10 @@ class Sweep(Result):
     def ways(self) -> pl.DataFrame:
         """The ways as a frame."""
         return pl.DataFrame(self.lines, schema={**LINE, "is_on_frontier": pl.Boolean})
+
+    def recommended(self, most_found: float) -> str | None:
+        """Name the way that loses least among those in which no attack finds more than a share of the customers."""
+        return least_loss(self.lines, most_found)
 
     def to_dict(self) -> Json:
         """Return the ways, the safest first, as `tokumei sweep --json` prints them."""

@@ -36,6 +36,7 @@ from tokumei.engines.local import LocalRelation
 from tokumei.hierarchies.hierarchy import SUPPRESSED, Hierarchy
 from tokumei.hierarchies.parsed_labels import parse_label
 from tokumei.hierarchies.written_dates import read_days
+from tokumei.inspection.leading_columns import examples_of, leading_column, unchanged_values
 from tokumei.methods.local.encoding import flat_hierarchy
 from tokumei.methods.registry import TABLE_ANONYMIZERS
 from tokumei.tasks.preparing import given_hierarchies, is_of_dates, is_of_numbers, made_hierarchy, told_of_made
@@ -58,6 +59,16 @@ WRITTEN_MISSING = "NA"
 ALL_MASKED = r"^\*{2,}$"
 
 
+# Why a column is not released as it is; a page that knows these forms offers what mends them.
+SINGLES = "no identifier among the columns to {option} ({why}); --{option}-anyway releases it all the same"
+RARE = (
+    "no measurement with rare values among the columns to {option} ({why}: round it or cut off its ends); "
+    "--{option}-anyway releases it all the same"
+)
+NAMED = "no identifier among the quasi-identifiers ({why}); --{option}-anyway releases it all the same"
+STOPS = (SINGLES, RARE, NAMED)
+
+
 @dataclass(frozen=True)
 class ColumnUniqueness:
     """How far one column tells rows apart."""
@@ -70,6 +81,9 @@ class ColumnUniqueness:
     # The fewest rows, or people, of a value.
     n_least: int = 0
     is_number: bool = False
+    # What its values look like, where they lead to people in however many rows they stand; and some values to show.
+    leads: Text | None = None
+    examples: tuple[str, ...] = ()
 
     @property
     def is_measurement(self) -> bool:
@@ -84,7 +98,7 @@ class ColumnUniqueness:
         if self.n_unique > FEW_ROWS:
             return Text("{n:,} {what}", n=self.n_unique, what=Text(what))
         form = "it is free text, which may name people; its rarest value has {n:,}"
-        return Text(form, n=self.n_least) if self.is_free_text else None
+        return Text(form, n=self.n_least) if self.is_free_text else self.leads
 
     def as_dict(self) -> Json:
         """Return the uniqueness for JSON: unique values are those of one row alone."""
@@ -190,10 +204,45 @@ def check_kept(
     guarded: those that are refused, all if not given; others are returned with the reason.
     """
     found = []
+    schema = rows.collect_schema()
     for column in columns:
         each = rows if person is None else rows.unique([person, column])
-        found += uniqueness(each, [column])
+        own = each.select(column).collect().to_series() if not schema[column].is_nested() else None
+        found += [one if own is None else _with_values(one, own) for one in uniqueness(each, [column])]
     return refuse_singling(found, name, guarded=guarded, what=what, option=option)
+
+
+def _with_values(one: ColumnUniqueness, values: pl.Series, counts: pl.Series | None = None) -> ColumnUniqueness:
+    """Add what the values of a column look like, and some of them where it is dangerous."""
+    leading = leading_column(values, counts)
+    one = replace(one, leads=None if leading is None else leading.why)
+    return one if one.danger(ROWS_ALONE) is None else replace(one, examples=examples_of(values))
+
+
+def with_values_of(counts: ClassCounts, told: Sequence[ColumnUniqueness]) -> list[ColumnUniqueness]:
+    """Add what the values of columns look like, from counts that have them."""
+    found = []
+    for one in told:
+        own = counts.over([one.column])
+        found.append(_with_values(one, own.values()[one.column].alias(one.column), pl.Series(own.sizes)))
+    return found
+
+
+def check_generalized(original: Table, released: pl.DataFrame, *, guarded: Sequence[str]) -> list[KeptAnyway]:
+    """Refuse quasi-identifiers of which values that lead to people are released as they were.
+
+    guarded: those that are refused; others are returned with the reason.
+    """
+    found = []
+    for column in original.quasi_identifiers:
+        if column not in released.columns or leading_column(original.frame[column], is_general=False) is None:
+            continue
+        same = unchanged_values(original.frame[column], released[column])
+        leading = leading_column(same, is_general=False)
+        if leading is not None:
+            of_column = uniqueness(pl.LazyFrame({column: same}), [column])[0]
+            found.append(replace(of_column, n_unique=0, leads=leading.why, examples=leading.examples))
+    return refuse_singling(found, original.name, guarded=guarded, form=NAMED)
 
 
 @dataclass(frozen=True)
@@ -220,6 +269,7 @@ def refuse_singling(
     guarded: Sequence[str] | None = None,
     what: str = ROWS_ALONE,
     option: str = "--keep",
+    form: str | None = None,
 ) -> list[KeptAnyway]:
     """Refuse columns of which more than a few values are unique, or that are free text, all of them at once."""
     dangers = [(one, why) for one in found if (why := one.danger(what)) is not None]
@@ -227,13 +277,10 @@ def refuse_singling(
     for one, why in dangers:
         if guarded is not None and one.column not in guarded:
             continue
-        form = "no identifier among the columns to {option} ({why}); --{option}-anyway releases it all the same"
-        if one.is_measurement:
-            form = (
-                "no measurement with rare values among the columns to {option} ({why}: round it or cut off its ends); "
-                "--{option}-anyway releases it all the same"
-            )
-        faults.add(Text(form, option=option[2:], why=why), column=one.column)
+        is_rare = one.is_measurement and one.leads is None
+        said = form or (RARE if is_rare else SINGLES)
+        shown = ", ".join(one.examples) or None
+        faults.add(Text(said, option=option[2:], why=why), column=one.column, value=shown)
     faults.raise_if_any()
     return [KeptAnyway(one.column, why) for one, why in dangers]
 

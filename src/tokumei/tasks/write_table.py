@@ -26,7 +26,7 @@ from tokumei.data.frames import check_single
 from tokumei.data.table import IN_WORDS, Role, Table, check_column
 from tokumei.engines.class_counts import ClassCounts
 from tokumei.engines.connect import connect
-from tokumei.engines.count import TooManyClasses, count_along, most_classes
+from tokumei.engines.count import TooManyClasses, count_along, count_relation, most_classes
 from tokumei.engines.engine import keeping, without_password
 from tokumei.inspection.repeated_people import several_rows
 from tokumei.methods.local.on_engine import IN_PARTS, write_in_parts, write_regrouped
@@ -49,12 +49,14 @@ from tokumei.tasks.goal import (
 from tokumei.tasks.long_work import TablePlan, plan_table, resumable
 from tokumei.tasks.request import ReleaseRequest
 from tokumei.tasks.table_release import (
+    ColumnUniqueness,
     KeptAnyway,
     TableRelease,
     alone_words,
     refuse_singling,
     uniqueness_of,
     uniqueness_on,
+    with_values_of,
 )
 
 log = logging.getLogger("tokumei.notes")
@@ -231,13 +233,9 @@ def _write(
     goal = goal_of(known, made, asked, trees)
     anyway: list[KeptAnyway] = []
     if keep:
-        if along is None:
-            with connect(engine) as opened:
-                told = uniqueness_on(opened.open(source, reading), keep, person=goal.person)
-        else:
-            told = uniqueness_of(along, keep)
-        what = alone_words(goal.unit)
-        anyway = refuse_singling(told, source, guarded=asked.guarded(keep), what=what)
+        told = _told_of(source, keep, along, goal.person, **where)
+        guarded = asked.guarded([*keep, *qi])
+        anyway = refuse_singling(told, source, guarded=guarded, what=alone_words(goal.unit))
     there = released_columns(known.columns, qi, goal, keep)
     if counts is None:
         parts = _in_parts(source, qi, goal, known, trees, out, keep=keep, seed=seed, **where)
@@ -256,6 +254,24 @@ def _write(
     else:
         done = _by_levels(source, goal, trees, out, along=along, **order, **how)
     return replace(_finished(done, known.columns, there, started), kept_anyway=anyway)
+
+
+def _told_of(
+    source: str,
+    keep: Sequence[str],
+    along: ClassCounts | None,
+    person: str | None,
+    *,
+    engine: str,
+    reading: Reading,
+) -> list[ColumnUniqueness]:
+    """Count how far columns tell people apart, and look at their values."""
+    if along is not None:
+        return with_values_of(along, uniqueness_of(along, keep))
+    with connect(engine) as opened:
+        relation = opened.open(source, reading)
+        told = uniqueness_on(relation, keep, person=person)
+        return [with_values_of(count_relation(relation, [one.column]), [one])[0] for one in told]
 
 
 def runs_as_stream(method: object) -> bool:

@@ -286,15 +286,23 @@ def with_row_names(names: list[str], file: str | Path) -> list[str]:
     return [ROW_NAMES, *names[1:]]
 
 
-def told_apart(names: Sequence[str], file: str | Path) -> list[str]:
-    """Return names of which the second a is a_2, the third a_3, and note which.
+# A header of more names, of which all but the first are empty, is no header.
+MOST_BLANK = 2
 
-    >>> told_apart(["a", "a", "a_2"], "people.csv")
-    ['a', 'a_3', 'a_2']
+
+def told_apart(names: Sequence[str], file: str | Path) -> list[str]:
+    """Return names of which the second a is a_2, the third a_3, and an empty one column_ with its place; note which.
+
+    A first line that names its first column alone is a title, and is left to be refused.
+
+    >>> told_apart(["a", "a", "a_2", ""], "people.csv")
+    ['a', 'a_3', 'a_2', 'column_4']
     """
     made: list[str] = []
-    taken = set(names)
-    for name in names:
+    is_title = len(names) > MOST_BLANK and not any(name.strip() for name in names[1:])
+    called = [name if name.strip() or is_title else f"column_{at}" for at, name in enumerate(names, start=1)]
+    taken = set(called)
+    for name in called:
         number, new = 2, name
         while new in made:
             new = f"{name}_{number}"
@@ -304,13 +312,13 @@ def told_apart(names: Sequence[str], file: str | Path) -> list[str]:
         made.append(new)
     told = [f"{new} for {name!r}" for name, new in zip(names, made, strict=True) if new != name]
     if told:
-        log.info("%s: names that stand there more than once are read as %s", file, ", ".join(told))
+        log.info("%s: names that are empty or stand there more than once are read as %s", file, ", ".join(told))
     return made
 
 
 def check_header(names: Sequence[str], file: str | Path, *, line: int = 1) -> None:
     """Refuse a header with an empty or a repeated name, or one that stands for several."""
-    if len(names) > 2 and names[0].strip() and not any(name.strip() for name in names[1:]):
+    if len(names) > MOST_BLANK and names[0].strip() and not any(name.strip() for name in names[1:]):
         form = "a name for every column; if this is a title above the header, --skip-rows {n}"
         raise InputError.of(Text(form, n=line), file=file, line=line, value=names[0])
     faults = FaultList(str(file))

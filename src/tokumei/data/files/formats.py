@@ -9,6 +9,8 @@ that each file is read by them if it then has the columns that it must have, els
 
 from __future__ import annotations
 
+import logging
+import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -23,13 +25,18 @@ from tokumei.core.text import Json, Text, counted
 from tokumei.data.files.csv import BLANK, TextFrame, check_header, read_csv, scan_csv, trimmed, write_csv
 from tokumei.data.files.disk import atomic_path, check_is_file, is_folder, unchanged
 from tokumei.data.files.excel import CELL_LIMIT, read_excel
+from tokumei.data.files.excel_writing import write_excel
 from tokumei.data.files.json_rows import read_json
 from tokumei.data.files.missing import missing_beside_numbers, with_found_missing, with_missing
 from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.files.statistics import READERS, read_statistics
+from tokumei.data.files.text_bytes import UTF_8
 from tokumei.data.frames import check_no_patterns
 
+log = logging.getLogger("tokumei.notes")
 MAGIC = b"PAR1"
+# How workbooks begin, of Excel before 2007 and since, and what the latter hold.
+OLD_WORKBOOK, PACKED_FILE, WORKBOOK = bytes.fromhex("d0cf11e0a1b11ae1"), b"PK\x03\x04", "xl/workbook.xml"
 ARROW_MAGIC, FEATHER_1 = b"ARROW1", b"FEA1"
 BITS = 8
 # Magic, the length of the footer, magic again: no Parquet file is shorter.
@@ -310,18 +317,39 @@ def check_applies(reading: Reading, suffix: str, path: Path | str) -> None:
             raise InputError.of(expected, file=path, value=suffix)
 
 
-def write_frame(frame: pl.DataFrame | pl.LazyFrame, path: Path | str) -> None:
+def write_frame(frame: pl.DataFrame | pl.LazyFrame, path: Path | str, *, encoding: str = UTF_8) -> None:
     """Write a frame by the suffix of the file's name: .tsv and .tab with tabs, other text with commas.
+
+    encoding: of a text file, such as cp932, or utf-8-sig, by whose first bytes Excel knows it.
 
     >>> import tokumei as tk
     >>> tk.write_frame(tk.Table({"age": [31, 52]}).frame, "people.parquet")
     """
-    check_can_be_written(path)
     suffix = _suffix_of(path)
+    if suffix == EXCEL:
+        write_excel(frame.lazy().collect(), path)
+        return
+    check_can_be_written(path)
     if suffix == PARQUET:
         write_parquet(frame, path)
-    else:
-        write_csv(frame, path, delimiter=TEXT_SUFFIXES[suffix] or ",")
+        return
+    write_csv(frame, path, delimiter=TEXT_SUFFIXES[suffix] or ",")
+    if encoding != UTF_8:
+        _encode_again(Path(path), encoding)
+
+
+def _encode_again(path: Path, encoding: str) -> None:
+    """Write a text file in another encoding; a sign that it lacks is an InputError, and the file is gone."""
+    text = path.read_bytes().decode(UTF_8)
+    try:
+        data = text.encode(encoding)
+    except UnicodeEncodeError as error:
+        path.unlink()
+        line = text.count("\n", 0, error.start) + 1
+        expected = Text("signs of the encoding {name}; write it in UTF-8", name=encoding)
+        raise InputError.of(expected, file=path, line=line, value=text[error.start : error.end]) from None
+    with atomic_path(path) as draft:
+        draft.write_bytes(data)
 
 
 def write_file_or_folder(frame: pl.DataFrame | pl.LazyFrame, path: Path) -> None:
@@ -344,7 +372,24 @@ def format_of(path: Path | str) -> str:
     suffix = PARQUET if is_folder(path) else _suffix_of(path)
     if suffix not in (*PACKABLE, *OTHERS):
         raise _unknown_suffix(PACKABLE, OTHERS, file=path, value=Path(path).suffix)
-    return suffix
+    return EXCEL if suffix in TEXT_SUFFIXES and is_workbook(path) else suffix
+
+
+def is_workbook(path: Path | str) -> bool:
+    """Whether a file is an Excel workbook, whatever its name ends in; one of the old form is refused."""
+    if not Path(path).is_file():
+        return False
+    with Path(path).open("rb") as file:
+        head = file.read(len(OLD_WORKBOOK))
+    if head == OLD_WORKBOOK:
+        raise InputError.of("a text file; this is a workbook of an old Excel: save it as .xlsx", file=path)
+    if not head.startswith(PACKED_FILE) or not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        is_one = WORKBOOK in archive.namelist()
+    if is_one:
+        log.info("%s: an Excel workbook, though its name says otherwise; read as one", path)
+    return is_one
 
 
 def ending_of(name: str, **where: object) -> str:

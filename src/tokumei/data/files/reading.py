@@ -27,7 +27,7 @@ class Reading:
     | `null_values` | texts that stand for a missing value, besides the empty cell                               |
     | `has_header`  | whether the first line names the columns; if not they are called 1, 2, 3, …                |
     | `trim`        | whether blanks at the ends of names and cells are left out; so where each delimiter has one |
-    | `rename`      | whether the second column of a name is read as `name_2`, the third as `name_3`             |
+    | `rename`      | whether the second column of a name is read as `name_2`, an unnamed third as `column_3`    |
     | `codes`       | whether codes stay where a file of Stata, SAS or SPSS has labels for them                  |
     | `columns`     | for a history: which column of the file is its customer, date, item, price …; none if empty |
     | `date_format` | how dates are written where it is none of the usual ways, as in %m/%d/%Y                   |

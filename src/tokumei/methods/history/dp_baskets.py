@@ -87,7 +87,9 @@ class DpBaskets(CustomerSynthesizer):
     Example: of ρ = .15 the items get .05, and with most_items = 20 their noise has σ = √20/√(2·.05) = 14.1.
     """
 
-    epsilon: float = field(default=1.0, metadata={"help": "ε: how much likelier a release may become, e^ε times."})
+    epsilon: float = field(
+        default=1.0, metadata={"help": "ε: a release may become e^ε times as likely. Smaller ε gives more privacy."}
+    )
     delta: float = field(default=1e-9, metadata={"help": "δ: the chance that it becomes likelier than that."})
     most_items: int = field(default=20, metadata={"help": "Items of one customer that count, drawn at random."})
     most_months: int = field(default=4, metadata={"help": "Months of one customer that count, drawn at random."})

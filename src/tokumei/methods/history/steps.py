@@ -243,7 +243,7 @@ class Pseudonyms:
 
     lifetime: int = field(default=1, metadata={"help": "Months a pseudonym lives, counted from the first month."})
     risk_limit: float | None = field(
-        default=None, metadata={"help": "Halve lives found with a greater chance, 0 to 1; none: all live equally long."}
+        default=None, metadata={"help": "Shorten pseudonyms above this risk, 0 to 1; none: all live equally long."}
     )
     known: float = field(default=0.25, metadata={"help": "Share of the rows an attacker knows, for the risk limit."})
 

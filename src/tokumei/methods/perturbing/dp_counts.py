@@ -181,7 +181,9 @@ class DpCounts:
     | m   | 2       | 0     | 2         |
     """
 
-    epsilon: float = field(default=1.0, metadata={"help": "ε: how much likelier an outcome may become, e^ε times."})
+    epsilon: float = field(
+        default=1.0, metadata={"help": "ε: an outcome may become e^ε times as likely. Smaller ε gives more privacy."}
+    )
     levels: tuple[str, ...] = field(
         default=(), metadata={"help": "Level of each column, such as age=1,sex=0; 0 where not named."}
     )

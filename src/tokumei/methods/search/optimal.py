@@ -51,7 +51,7 @@ class Exhaustive:
 
 @dataclass(frozen=True)
 class Optimal:
-    """Take the node that holds with the least loss, equal to looking at every node.
+    """Find the least-loss generalization that meets your settings, equal to looking at every node.
 
     Three things prove a node away without counting it. It is finer than one that fails. Its rise, known from its levels
     or at least that of a finer node, reaches the best loss found. Or its rise together with the penalty of a coarser

@@ -86,7 +86,9 @@ class Measured:
 class PrivateSynthesizer(Synthesizer):
     """A method that draws rows from noisy counts, so that no release is much likelier with a person than without."""
 
-    epsilon: float = field(default=1.0, metadata={"help": "ε: how much likelier a release may become, e^ε times."})
+    epsilon: float = field(
+        default=1.0, metadata={"help": "ε: a release may become e^ε times as likely. Smaller ε gives more privacy."}
+    )
     delta: float = field(default=1e-9, metadata={"help": "δ: the chance that it becomes likelier than that."})
     most_rows: int | None = field(
         default=None,

@@ -199,7 +199,8 @@ def _check_size(table: Path, lattice: Lattice) -> None:
         raise InputError.of(f"at most {MOST_LABELS:,} labels in all hierarchies", column="labels", value=n_labels)
     n_classes = min(lattice.class_count(lattice.bottom), n_rows or MOST_ROWS)
     if n_classes > MOST_CLASSES:
-        raise InputError.of(f"at most {MOST_CLASSES:,} classes at the finest levels", file=table.name, value=n_classes)
+        form = "at most {n:,} classes at the finest levels: leave out a column, or begin at coarser levels"
+        raise InputError.of(Text(form, n=MOST_CLASSES), file=table.name, value=n_classes)
 
 
 def answer(asked: Asked) -> Json:

@@ -22,6 +22,10 @@ WIDTH, HEIGHT = 640, 400
 LEFT, RIGHT, TOP, BOTTOM = 62, 28, 22, 52
 
 
+# How wide a sign is drawn, in the units of the figure, and one of Japanese.
+SIGN, WIDE_SIGN = 8.5, 15.0
+
+
 @dataclass(frozen=True)
 class Region:
     """A part of the drawing: `kind` names its color."""
@@ -41,7 +45,8 @@ class Region:
     @property
     def has_room(self) -> bool:
         """Whether its text fits."""
-        return self.width > 14 and self.height > 14
+        wide = sum(WIDE_SIGN if sign > "\u2000" else SIGN for sign in self.text)
+        return self.width > wide and self.height > SIGN * 2
 
 
 @dataclass(frozen=True)
@@ -195,10 +200,10 @@ def _facts(figure: LogFigure) -> tuple[int, float, int, int]:
 def _quadrants(figure: LogFigure) -> list[Region]:
     """Return the four quadrants about (x_p, k_p), as in figure 52."""
     return [
-        _box(figure, "alpha", "α", 1, figure.x_p, figure.k_p, figure.most_k),
-        _box(figure, "beta", "β", figure.x_p, figure.most_classes, figure.k_p, figure.most_k),
-        _box(figure, "gamma", "γ", 1, figure.x_p, 1, figure.k_p),
-        _box(figure, "delta", "δ", figure.x_p, figure.most_classes, 1, figure.k_p),
+        _box(figure, "alpha", _("promised, and holds"), 1, figure.x_p, figure.k_p, figure.most_k),
+        _box(figure, "beta", _("a lost chance"), figure.x_p, figure.most_classes, figure.k_p, figure.most_k),
+        _box(figure, "gamma", _("may fail"), 1, figure.x_p, 1, figure.k_p),
+        _box(figure, "delta", _("rightly refused"), figure.x_p, figure.most_classes, 1, figure.k_p),
     ]
 
 

@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from tokumei.core.errors import TokumeiError
+from tokumei.core.text import Json
 from tokumei.data.files.keys import fingerprint
 from tokumei.exchange.offer import Offer
 from tokumei.platform.access import UserRequest, access, redirect_saying
@@ -19,7 +20,7 @@ from tokumei.platform.exchange import trying
 from tokumei.platform.exchange.desk_work import Wish
 from tokumei.platform.exchange.figure import learning_figure
 from tokumei.platform.exchange.forms import HostForm, PublishForm, SignedForm, TrustForm
-from tokumei.platform.exchange.models import OPEN_STATES, LevelRequest, PublishedOffer, RequestState
+from tokumei.platform.exchange.models import OPEN_STATES, LevelRequest, OfferState, PublishedOffer, RequestState
 from tokumei.platform.exchange.reading_views import find, find_desk_request, frame
 from tokumei.platform.exchange.services import answering, hosting, offers, requesting
 from tokumei.platform.exchange.services import looking as lessons
@@ -75,6 +76,7 @@ def host(request: UserRequest) -> HttpResponse:
     files: object = request.FILES if uploads_of(request) else None
     handed = handed_over(request)
     begun = None if handed is None else handed.for_offer()
+    begun = _typed_before(request) or begun
     form = HostForm(request.POST or None, files, user=request.user, initial=begun, is_handed_over=handed is not None)
     if form.is_valid():
         given = form.cleaned_data
@@ -109,6 +111,18 @@ def host(request: UserRequest) -> HttpResponse:
             return redirect("exchange:desk", published=made.slug)
     shown = {"form": form, "has_team": bool(form.teams), "handed": handed}
     return render(request, "exchange/host.html", shown, status=400 if form.errors else 200)
+
+
+def _typed_before(request: UserRequest) -> Json | None:
+    """Return what was typed for an offer that could not be made, so that only its files are sent again."""
+    failed = offers.offers_of(request.user).filter(slug=request.GET.get("again", ""), state=OfferState.FAILED).first()
+    if failed is None or not failed.wanted:
+        return None
+    wanted = dict(failed.wanted)
+    words = wanted.pop("words", {})
+    levels = ",".join(f"{name}={level}" for name, level in (wanted.pop("first_levels", None) or {}).items())
+    told = {**wanted, **words, "first_levels": levels, "criteria": ",".join(wanted.get("criteria", []))}
+    return told | {"slug": f"{failed.slug}-2", "team": failed.team.slug}
 
 
 @access("member", of=find)

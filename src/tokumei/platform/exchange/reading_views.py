@@ -171,6 +171,7 @@ def try_levels(request: HttpRequest, published: PublishedOffer) -> JsonResponse:
             "mark": shown["mark"],
             "at": [each["at"] for each in shown["sliders"]],
             "can_ask": shown["can_ask"],
+            "judged": attempt.tried.judged.low,
         }
     )
 

@@ -1,7 +1,6 @@
 """Tags and filters of every template: addresses, texts in Markdown and in the reader's language, links to the help.
 
-A page has thirty addresses, mostly the same for everybody: each is worked out once. On one's own machine there are no
-pages of help, and words stay words.
+A page has thirty addresses, mostly the same for everybody: each is worked out once.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 from functools import lru_cache
 
 from django import template
-from django.conf import settings
 from django.core.signals import setting_changed
 from django.template.base import Parser, Token
 from django.template.context import Context
@@ -85,16 +83,12 @@ def library(text: str | None) -> str:
 @register.simple_tag
 def term(word: str, said: str) -> str:
     """Link a word of a page to what the glossary says of it."""
-    if settings.IS_STUDIO:
-        return said
     return format_html('<a class="term" href="{}">{}</a>', address_of("glossary", word), said)
 
 
 @register.simple_tag
 def more(page: str, anchor: str = "", said: str = "") -> str:
     """Link to a page of the help, by its title where nothing else is said."""
-    if settings.IS_STUDIO:
-        return ""
     return format_html('<a class="more" href="{}">{}</a>', address_of(page, anchor), said or PAGES[page])
 
 
@@ -102,7 +96,7 @@ def more(page: str, anchor: str = "", said: str = "") -> str:
 def explained(label: str, field: str) -> str:
     """Return a field's label with a link to the glossary word it needs, if any."""
     word = FIELD_WORDS.get(field)
-    if word is None or settings.IS_STUDIO:
+    if word is None:
         return label
     mark = '{} <a class="why" href="{}" aria-label="{}">?</a>'
     return format_html(mark, label, address_of("glossary", word), _("What does this word mean?"))

@@ -53,7 +53,7 @@ PAGES = {
 }
 # What can be linked to on a page, in the order of its headings; of the glossary every word can.
 ANCHORS: dict[str, tuple[str, ...]] = {
-    "guide": ("play", "run", "share"),
+    "guide": ("play", "run", "anonymize", "share"),
     "faq": ("refused", "hidden-score", "counts", "trust", "second-factor", "mail"),
 }
 # Fields of forms, by the word of the glossary that their label needs.

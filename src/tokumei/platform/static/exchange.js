@@ -16,7 +16,7 @@ for (const form of document.querySelectorAll("[data-predictor]")) {
     zone.textContent = answer.zone_name;
     zone.className = `tag ${answer.tag}`;
     place("why").textContent = answer.why;
-    for (const [name, value] of Object.entries({ k: answer.k, low: answer.low, high: answer.high, classes: answer.class_count })) {
+    for (const [name, value] of Object.entries({ k: answer.k, low: answer.low, high: answer.high, judged: answer.judged, classes: answer.class_count })) {
       place(name).textContent = number.format(value);
     }
     const { mark } = answer;

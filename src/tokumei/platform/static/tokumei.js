@@ -18,7 +18,12 @@ for (const form of document.querySelectorAll("form[data-confirm]")) {
   form.addEventListener("submit", (event) => {
     if (!window.confirm(form.dataset.confirm)) {
       event.preventDefault();
+      return;
     }
+    // The server asks those who have no scripts.
+    const sure = document.createElement("input");
+    Object.assign(sure, { type: "hidden", name: "sure", value: "yes" });
+    form.append(sure);
   });
 }
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from tokumei.core.errors import InputError
+from tokumei.core.errors import InputError, NotAllowed
 from tokumei.core.registry import part_options, read_option
 from tokumei.core.text import Json, JsonView, choice_of
 from tokumei.data.history_columns import SCHEMA
 from tokumei.hierarchies.hierarchy import BUILDERS
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
+from tokumei.platform.workbench.words import MEASURED_WITH
 from tokumei.tasks.job_file import ROLES
 from tokumei.tasks.request import Kind, ReleaseRequest, request_fields
 
@@ -30,7 +31,8 @@ def set_roles(columns: Sequence[str], sent: QueryDict) -> Change:
     """Read r0, r1, …: the role of each column; those that are not on the page stay as they are."""
 
     def change(found: Found) -> None:
-        roles, kept = dict(found.get("roles", {})), list(found.get("output", {}).get("keep", []))
+        before = dict(found.get("roles", {}))
+        roles, kept = dict(before), list(found.get("output", {}).get("keep", []))
         for number, column in enumerate(columns):
             chosen = sent.get(f"r{number}")
             if chosen is None:
@@ -39,8 +41,31 @@ def set_roles(columns: Sequence[str], sent: QueryDict) -> Change:
                 raise InputError.of(choice_of(CHOICES), column=column, value=chosen)
             roles[column] = OTHER if chosen == KEPT else chosen
             kept = [one for one in kept if one != column] + ([column] if chosen == KEPT else [])
+        if QUASI not in roles.values():
+            raise NotAllowed(_("Mark at least one column as a quasi-identifier."))
         found["roles"] = {column: roles[column] for column in columns if column in roles}
-        found.setdefault("output", {})["keep"] = kept
+        output = found.setdefault("output", {})
+        output["keep"] = kept
+        # Who typed a column's name did so for the role that it had.
+        same = {name for name, role in found["roles"].items() if role == before.get(name)}
+        anyway = output.pop("keep_anyway", [])
+        if left := [name for name in (anyway if isinstance(anyway, list) else []) if name in same]:
+            output["keep_anyway"] = left
+        _follow_roles(found)
+
+    return change
+
+
+def set_person(column: str) -> Change:
+    """Name the column that tells whose a row is."""
+
+    def change(found: Found) -> None:
+        roles = found.setdefault("roles", {})
+        for name in [name for name, role in roles.items() if role in ("person", "household")]:
+            roles[name] = OTHER
+        roles[column] = "person"
+        output = found.setdefault("output", {})
+        output["keep"] = [name for name in output.get("keep", []) if name != column]
         _follow_roles(found)
 
     return change
@@ -149,9 +174,29 @@ def set_pipeline(sent: QueryDict) -> Change:
         found["method"] = [as_method(steps)]
         threat = found.setdefault("threat", [{"name": "acquaintance"}])[0]
         threat["share"] = share(sent, "share")
-        threat["attacks"] = sent.getlist("attack") or ["linkage"]
+        threat["attacks"] = sent.getlist("attack") or [MEASURED_WITH]
+        if sent.get("target"):
+            _set_target(found, threat, share(sent, "target"))
 
     return change
+
+
+def target_of(job: JsonView) -> float | None:
+    """Return the largest share of the customers of a history that an attack may find, where it is asked for."""
+    name = _bound_name((job.get("threat") or [{}])[0])
+    return next((one["most"] for one in job.get("bound", []) if one["of"] == name and "most" in one), None)
+
+
+def _bound_name(threat: JsonView) -> str:
+    return f"{threat.get('name', '')}: {MEASURED_WITH} found"
+
+
+def _set_target(found: Found, threat: Found, most: float) -> None:
+    """Bound what the strongest usual attack finds, so that a release beyond it does not pass."""
+    if MEASURED_WITH not in threat["attacks"]:
+        threat["attacks"] = [MEASURED_WITH, *threat["attacks"]]
+    others = [one for one in found.get("bound", []) if one["of"] != _bound_name(threat)]
+    found["bound"] = [*others, {"of": _bound_name(threat), "most": most}]
 
 
 def as_method(steps: Sequence[Mapping[str, object]]) -> Found:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -17,7 +18,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from tokumei.core.errors import InputError, NotFound, TokumeiError
+from tokumei.core.errors import InputError, NotAllowed, NotFound, TokumeiError
 from tokumei.core.registry import part_options
 from tokumei.core.text import Json, JsonView
 from tokumei.data.history_columns import NEEDED, SCHEMA
@@ -30,6 +31,7 @@ from tokumei.platform.jobs.models import Outcome
 from tokumei.platform.messages import describe_error
 from tokumei.platform.workbench import drawing, editing, services
 from tokumei.platform.workbench import folder as files
+from tokumei.platform.workbench.mending import mended
 from tokumei.platform.workbench.models import Piece
 from tokumei.platform.workbench.words import PARTS_OF_HISTORY, ROLES, TYPES, step_in_words
 
@@ -57,10 +59,34 @@ def frame(request: HttpRequest, piece: Piece) -> Json:
         "busy": busy
         and {"says": step_in_words(busy), "progress": busy.progress, "can_cancel": "look" not in busy.kind},
         "jobs": jobs,
-        "faults": next((found for found in faults if found), None),
+        "faults": mended(piece, next((found for found in faults if found), None)),
         "stopped": next((job for job in jobs.values() if job.is_done and job.reason), None),
-        "has_release": (folder / files.OUT / "dossier.json").is_file(),
+        "goes_out": _goes_out(folder) if look and piece.kind == "table" else [],
+        **_release_state(folder),
     }
+
+
+def _goes_out(folder: Path) -> list[Json]:
+    """List in which form the columns of the file go out, those that stay behind last."""
+    job = files.job_of(folder)
+    roles, kept = job.get("roles", {}), job.get("output", {}).get("keep", [])
+    forms = {name: "kept" if name in kept else role for name, role in roles.items()}
+    listed = [
+        {"how": how, "names": [name for name, role in forms.items() if role in among]}
+        for how, among in (
+            (_("generalized"), ("quasi-identifier",)),
+            (_("as they are"), ("sensitive", "kept")),
+            (_("not released"), ("identifier", "person", "household", "other")),
+        )
+    ]
+    return [one for one in listed if one["names"]]
+
+
+def _release_state(folder: Path) -> Json:
+    """Say whether there is a release, whether it is of the job as it stands, and whether it may be handed over."""
+    has_release = (folder / files.OUT / "dossier.json").is_file()
+    is_stale = has_release and (folder / files.OUT / files.JOB).read_text() != (folder / files.JOB).read_text()
+    return {"has_release": has_release, "is_stale": is_stale}
 
 
 def edited(request: UserRequest, piece: Piece, change: editing.Change, to: str, back: str) -> HttpResponse:
@@ -74,6 +100,8 @@ def edited(request: UserRequest, piece: Piece, change: editing.Change, to: str, 
     return redirect(to, piece=piece.key)
 
 
+# What somebody sends who was asked.
+SURE = "sure"
 # Said by the script that shows how far an upload is: it wants to know where to go next, not a page.
 SCRIPTED = "X-Upload"
 
@@ -129,9 +157,31 @@ def _shown(request: HttpRequest) -> Json:
 
 @access("user", of=find, methods="POST")
 def delete(request: UserRequest, piece: Piece) -> HttpResponse:
-    """Delete a piece of work at once."""
+    """Delete a piece of work at once; a browser without scripts asks on a page of its own."""
+    if SURE not in request.POST:
+        return render(request, "workbench/delete.html", frame(request, piece))
     services.delete_piece(piece)
     return redirect_saying(request, _("It is deleted, with its file and all that was made of it."), "workbench:start")
+
+
+@access("user", of=find, methods="POST")
+def keep_longer(request: UserRequest, piece: Piece) -> HttpResponse:
+    """Keep a piece of work as long as a new one."""
+    services.keep_longer(piece)
+    return redirect_saying(request, _("It is kept longer."), "workbench:columns", piece=piece.key)
+
+
+@access("user", of=find, methods="POST")
+def person(request: UserRequest, piece: Piece) -> HttpResponse:
+    """Take a column as the one that tells whose a row is, so that people are counted."""
+    column = request.POST.get("column", "")
+    if column not in files.job_of(piece.folder).get("roles", {}) and column not in _columns_of(piece):
+        raise Http404
+    return edited(request, piece, editing.set_person(column), "workbench:risk", "workbench:columns")
+
+
+def _columns_of(piece: Piece) -> list[str]:
+    return list((files.read(piece.folder, files.LOOK) or {"columns": {}})["columns"])
 
 
 @access("anyone")
@@ -160,8 +210,17 @@ def columns(request: UserRequest, piece: Piece) -> HttpResponse:
         if look is None:
             raise Http404
         names = list(look["columns"])
-        change = editing.set_roles if piece.kind == "table" else editing.set_history_columns
-        return edited(request, piece, change(names, request.POST), "workbench:risk", "workbench:columns")
+        if piece.kind == "history":
+            change = editing.set_history_columns(names, request.POST)
+            return edited(request, piece, change, "workbench:risk", "workbench:columns")
+        try:
+            services.edit(piece, editing.set_roles(names, request.POST))
+        except (InputError, NotAllowed) as error:
+            shown = frame(request, piece) | _columns_shown(request, piece, look) | {"error": describe_error(error)}
+            return render(request, "workbench/columns.html", shown, status=400)
+        services.start(piece, services.LOOK)
+        to = "workbench:protect" if request.POST.get("then") == "protect" else "workbench:risk"
+        return redirect(to, piece=piece.key)
     shown = frame(request, piece)
     if look is not None:
         shown |= _columns_shown(request, piece, look)
@@ -177,7 +236,9 @@ def _columns_shown(request: UserRequest, piece: Piece, look: JsonView) -> Json:
             "name": name,
             "field": f"r{number}",
             "type_said": TYPES.get(one["type"], one["type"]),
-            "chosen": editing.KEPT if name in kept else roles.get(name, editing.OTHER),
+            # What was sent and refused stays as it was chosen.
+            "chosen": request.POST.get(f"r{number}")
+            or (editing.KEPT if name in kept else roles.get(name, editing.OTHER)),
             "spark": drawing.spark(one["picture"]),
         }
         for number, (name, one) in enumerate(look["columns"].items())

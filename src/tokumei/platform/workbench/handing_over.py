@@ -6,9 +6,11 @@ The job file that is taken home gives the same release on the command line. What
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404
@@ -17,13 +19,22 @@ from django.utils.translation import gettext_lazy as _
 
 from tokumei.core.errors import NotFound
 from tokumei.core.text import Json
+from tokumei.data.files.formats import read_frame, write_frame
+from tokumei.data.files.reading import Reading
 from tokumei.platform.access import UserRequest
 from tokumei.platform.workbench import editing, services
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.models import Piece
+from tokumei.platform.workbench.verdicts import is_unsafe
 from tokumei.tasks.job_file import SECRET, SEED
 from tokumei.tasks.job_writing import write_job
 
+# The release as other programs take it: its encoding, if it is text, and what it is.
+FORMS: dict[str, tuple[str, str | Promise]] = {
+    "release.xlsx": ("", _("The release as an Excel workbook.")),
+    "release-bom.csv": ("utf-8-sig", _("The release as Excel opens it: UTF-8 with a mark (BOM).")),
+    "release-shift-jis.csv": ("cp932", _("The release in Shift-JIS.")),
+}
 # What each file is; those in the second half are kept apart from the release.
 NAMES: dict[str, tuple[str, str | Promise]] = {
     "release.csv": ("out/release.csv", _("The release: what is handed over.")),
@@ -32,6 +43,7 @@ NAMES: dict[str, tuple[str, str | Promise]] = {
         "out/published.csv",
         _("The release in shuffled order, without deleted rows: what is handed over."),
     ),
+    **{name: ("out/release.csv", says) for name, (_encoding, says) in FORMS.items()},
     "public.html": ("out/public.html", _("What may be published, in English: nothing in it leads to a person.")),
     "public.ja.html": ("out/public.ja.html", _("What may be published, in Japanese.")),
     "report.html": ("out/report.html", _("The internal report in English, one page to read or print. Keep it apart.")),
@@ -53,6 +65,14 @@ NAMES: dict[str, tuple[str, str | Promise]] = {
 }
 
 
+# What is in the hands of others once it leaves, and what holds it.
+HELD_BACK = (
+    *FORMS,
+    *("release.csv", "release.parquet", "published.csv", "public.html", "public.ja.html"),
+    *("recipe.json", files.NEXT_RELEASE, "everything.zip"),
+)
+
+
 @dataclass(frozen=True)
 class Takeable:
     """One file to take home."""
@@ -61,23 +81,36 @@ class Takeable:
     path: Path
     says: str | Promise
     is_secret: bool
+    # Whether it has the form and encoding of the file that came in.
+    is_as_it_came: bool = False
 
     @property
     def n_bytes(self) -> int:
         """How large it is; what is packed when it is asked for has no size yet."""
-        return 0 if self.name.endswith(".zip") else self.path.stat().st_size
+        return 0 if self.name.endswith(".zip") or self.name in FORMS else self.path.stat().st_size
 
 
 def takeable(folder: Path) -> list[Takeable]:
     """List what is there to be taken home, once a release is made."""
     if not (folder / files.OUT / "dossier.json").is_file():
         return []
+    # What must not be handed over is not handed out: the report says why, and the job file is the owner's.
+    is_held_back = is_unsafe(files.read(folder / files.OUT, "dossier.json"))
+    form = (files.read(folder, files.LOOK) or {}).get("form")
     secret = ("report.html", "report.ja.html", "dossier.json", "job.toml", "recipe.json", "everything.zip")
     return [
-        Takeable(name, folder / place, says, name in secret)
+        Takeable(name, folder / place, says, name in secret, name == form)
         for name, (place, says) in NAMES.items()
-        if (folder / place).is_file()
+        if (folder / place).is_file() and not (is_held_back and name in HELD_BACK)
     ]
+
+
+def in_form(release: Path, name: str, folder: Path) -> IO[bytes]:
+    """Write a release in another form, in a folder that is gone at once; whoever sends the file closes it."""
+    with tempfile.TemporaryDirectory(dir=folder) as made:
+        path = Path(made) / name
+        write_frame(read_frame(release, Reading(delimiter=",")), path, encoding=FORMS[name][0] or "utf-8")
+        return path.open("rb")
 
 
 def job_with_seed(folder: Path) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -20,7 +20,6 @@ from tokumei.core.seeds import generator
 from tokumei.core.text import Json, JsonView, Text, counted
 from tokumei.data.files.disk import write_text
 from tokumei.data.files.formats import read_frame, write_frame
-from tokumei.data.files.reading import AS_IT_IS, Reading
 from tokumei.data.history import read_history
 from tokumei.data.table import Table
 from tokumei.hierarchies.files import write_hierarchy
@@ -30,6 +29,7 @@ from tokumei.inspection.repeated_people import repeated_people
 from tokumei.platform.jobs.child import refusing
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.column_pictures import drawn_tree, find_history_columns, first_rows, histogram
+from tokumei.platform.workbench.file_notes import form_of, read_repaired
 from tokumei.tasks.audit_sample import Sampling
 from tokumei.tasks.audit_table import attack_as_it_stands, audit_table, history_facts, history_risk, threat_models
 from tokumei.tasks.inspect_table import Inspection, inspect_columns
@@ -108,7 +108,7 @@ def look(asked: JsonView) -> Json:
 
 
 def _look_at_columns(folder: Path, path: Path, kind: str) -> pl.DataFrame:
-    frame = read_frame(path, AS_IT_IS)
+    frame, reading, notes = read_repaired(path)
     if not frame.width or not frame.height:
         raise InputError.of("a file with a header and at least one row below it", file=path.name)
     if frame.width > MOST_COLUMNS:
@@ -120,12 +120,13 @@ def _look_at_columns(folder: Path, path: Path, kind: str) -> pl.DataFrame:
     nothing = separate(frame.head(0), [])
     found = Inspection(path.name, frame.height, columns, nothing, repeated, 0.0)
     look = {"rows": frame.height, "columns": shown, "first_rows": first_rows(frame)}
+    look |= {"notes": notes, "form": form_of(path)}
     if kind == "history":
         mapped = find_history_columns(frame)
         look["mapped"] = mapped
-        text = history_template(path, Reading(columns=mapped), beside=folder)
+        text = history_template(path, replace(reading, columns=mapped), beside=folder)
     else:
-        text = table_template(found, path, AS_IT_IS, beside=folder)
+        text = table_template(found, path, reading, beside=folder)
     Job.of(text, folder=folder)
     write_text(folder / files.JOB, text)
     files.write(folder, files.LOOK, look)

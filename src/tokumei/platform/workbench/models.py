@@ -5,6 +5,7 @@ Everything that tells of the data lies in the folder, the name of the file too, 
 
 from __future__ import annotations
 
+import math
 import secrets
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,10 +13,13 @@ from pathlib import Path
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import ngettext
 
 from tokumei.platform.files.shared import local
 
 KINDS = ("table", "history")
+# What is longer is told in days.
+HOURS_AS_DAYS = 36
 
 
 def new_key() -> str:
@@ -58,6 +62,14 @@ class Piece(models.Model):
     def folder(self) -> Path:
         """Its files as they stand, on this machine."""
         return local(self.place)
+
+    @property
+    def time_left(self) -> str:
+        """How long it is kept from now on, in words."""
+        hours = max(0.0, (self.expires - timezone.now()).total_seconds() / 3600)
+        if hours < HOURS_AS_DAYS:
+            return ngettext("in %(n)d hour", "in %(n)d hours", math.ceil(hours)) % {"n": math.ceil(hours)}
+        return ngettext("in %(n)d day", "in %(n)d days", round(hours / 24)) % {"n": round(hours / 24)}
 
     @property
     def is_here(self) -> bool:

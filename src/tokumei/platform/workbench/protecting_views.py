@@ -25,6 +25,8 @@ from tokumei.platform.workbench.goal_form import GoalForm
 from tokumei.platform.workbench.models import Piece
 
 SETS_SHOWN = 6
+# How many customers of a history may be found, where nobody said it.
+DEFAULT_TARGET = 0.2
 ROWS_SHOWN = 5
 # In the order of the page: the usual ones first.
 USUAL_ATTACKS = ("exact-match", "jaccard", "linkage", "row-counts", "tfidf")
@@ -193,7 +195,10 @@ def protect(request: UserRequest, piece: Piece) -> HttpResponse:
         # Ticks stay as they were sent.
         editing.set_methods(request.POST)(job)
     shown |= _pipeline_shown(job) if goal is None else {"goal": goal, **_methods_shown(job)}
-    shown |= _frontier_shown(files.read(piece.folder, files.FRONTIER), piece)
+    found = files.read(piece.folder, files.FRONTIER)
+    shown |= _frontier_shown(found, piece)
+    if found is not None and not is_table:
+        shown |= _recommended(found["releases"], editing.target_of(job) or DEFAULT_TARGET)
     return render(request, "workbench/protect.html", shown)
 
 
@@ -241,6 +246,7 @@ def _pipeline_shown(job: JsonView) -> Json:
         "steps": [_step_shown(name, steps) for name, part in parts.items() if issubclass(part, HistoryStep)],
         "naming": [_step_shown(name, steps) for name, part in parts.items() if not issubclass(part, HistoryStep)],
         "share": f"{100 * threat.get('share', 0.25):g}",
+        "target": f"{100 * (editing.target_of(job) or DEFAULT_TARGET):g}",
         "attacks": [
             {
                 "name": name,
@@ -298,6 +304,18 @@ def _frontier_shown(found: JsonView | None, piece: Piece) -> Json:
     }
 
 
+def _recommended(releases: Sequence[JsonView], most: float) -> Json:
+    """Recommend the release that loses least of those that meet the target, by its number."""
+    from tokumei.tasks.report_history import least_loss
+
+    ways = [{"name": one["method"], "utility": one["loss"], "found": one["found"]} for one in releases]
+    name = least_loss(ways, most)
+    number = next((at for at, one in enumerate(releases, start=1) if one["method"] == name), None)
+    chosen = None if number is None else releases[number - 1]
+    shown = {} if chosen is None else {"loss": f"{chosen['loss']:.1%}", "found": f"{chosen['found']:.1%}"}
+    return {"is_tried": True, "recommended": chosen and {"number": number, "method": name} | shown}
+
+
 @access("user", of=find, methods="POST")
 def frontier(request: UserRequest, piece: Piece) -> HttpResponse:
     """Try releases by the job file as it stands."""
@@ -334,6 +352,25 @@ def run(request: UserRequest, piece: Piece) -> HttpResponse:
     """Have the release made by the job file as it stands; one that was cancelled goes on."""
     if files.read(piece.folder, files.LOOK) is None:
         raise Http404
+    services.start(piece, services.RELEASE)
+    return redirect("workbench:see", piece=piece.key)
+
+
+@access("user", of=find, methods="POST")
+def keep_anyway(request: UserRequest, piece: Piece) -> HttpResponse:
+    """Release a column that leads to people as it is, since somebody typed its name; the dossier says so."""
+    column, typed = request.POST.get("column", ""), request.POST.get("typed", "")
+    if typed.strip() != column.strip() or column not in files.job_of(piece.folder).get("roles", {}):
+        said = _("Nothing was changed: type the column's name, %s, exactly as it stands.") % column
+        messages.error(request, said)
+        return redirect("workbench:see", piece=piece.key)
+
+    def change(found: Json) -> None:
+        output = found.setdefault("output", {})
+        before = output.get("keep_anyway", [])
+        output["keep_anyway"] = [*(before if isinstance(before, list) else []), column]
+
+    services.edit(piece, change)
     services.start(piece, services.RELEASE)
     return redirect("workbench:see", piece=piece.key)
 

@@ -22,11 +22,14 @@ from tokumei.platform.messages import describe_error
 from tokumei.platform.workbench import drawing, services, words
 from tokumei.platform.workbench import folder as files
 from tokumei.platform.workbench.file_views import find, frame
-from tokumei.platform.workbench.handing_over import job_with_seed, takeable
+from tokumei.platform.workbench.handing_over import FORMS, in_form, job_with_seed, takeable
 from tokumei.platform.workbench.models import Piece
+from tokumei.platform.workbench.verdicts import verdict_shown
 from tokumei.reports.dossier_pages import MISSING
 
 COLUMNS_SHOWN, VALUES_SHOWN = 12, 6
+# In an address: who asks wants the release that was made by the job as it stood before.
+OLDER = "older"
 
 
 @access("user", of=find)
@@ -36,8 +39,7 @@ def see(request: UserRequest, piece: Piece) -> HttpResponse:
     if shown["has_release"]:
         dossier = files.read(piece.folder / files.OUT, "dossier.json")
         released = files.read(piece.folder, files.RESULT) or {}
-        is_stale = (piece.folder / files.OUT / files.JOB).read_text() != (piece.folder / files.JOB).read_text()
-        shown |= {"is_stale": is_stale, "released": released.get("first_rows"), "holds": dossier["holds"]}
+        shown |= {"released": released.get("first_rows"), "holds": dossier["holds"]} | verdict_shown(dossier)
         shown |= _beside(released)
         shown |= {"bounds": dossier["bounds"], "result": dossier["results"]} | _numbers(dossier["results"], piece)
     return render(request, "workbench/see.html", shown)
@@ -79,7 +81,8 @@ def _of_table(result: JsonView) -> Json:
     profile = result["profile"]
     pictures = []
     for name, column in list(profile["columns"].items())[:COLUMNS_SHOWN]:
-        before, after = column["before"]["shares"], column["after"]["shares"]
+        # In the groups of the release, where it has some: a group of values cannot stand in the original.
+        before, after = column.get("grouped", column["before"]["shares"]), column["after"]["shares"]
         values = sorted({**before, **after}, key=lambda one: -max(before.get(one, 0), after.get(one, 0)))
         rows = [
             (_("missing") if value == MISSING else value, before.get(value, 0.0), after.get(value, 0.0))
@@ -119,6 +122,8 @@ def take_home(request: UserRequest, piece: Piece) -> HttpResponse:
     shown = frame(request, piece)
     if not shown["has_release"]:
         return redirect("workbench:see", piece=piece.key)
+    shown |= verdict_shown(files.read(piece.folder / files.OUT, "dossier.json"))
+    shown["is_older"] = shown["is_stale"] and OLDER in request.GET
     shown |= {"files": takeable(piece.folder), "applied": files.read(piece.folder / files.NEXT, files.APPLIED)}
     shown["can_organize"] = request.user.is_organizer or request.user.is_superuser
     return render(request, "workbench/take_home.html", shown)
@@ -145,10 +150,16 @@ def file(request: UserRequest, piece: Piece, name: str) -> HttpResponseBase:
     found = {one.name: one for one in takeable(piece.folder)}
     if name not in found:
         raise Http404
+    if frame(request, piece)["is_stale"] and OLDER not in request.GET:
+        return redirect("workbench:take_home", piece=piece.key)
     if name == files.JOB:
         text = job_with_seed(piece.folder)
         return HttpResponse(
             text, content_type="application/toml", headers={"Content-Disposition": f'attachment; filename="{name}"'}
+        )
+    if name in FORMS:
+        return FileResponse(
+            in_form(found[name].path, name, Path(settings.MEDIA_ROOT)), as_attachment=True, filename=name
         )
     if name.endswith(".zip"):
         return FileResponse(_packed(piece.folder), as_attachment=True, filename=name)

@@ -39,7 +39,7 @@ from tokumei.platform.jobs.process import ORPHAN_SECONDS, ChildAnswer
 from tokumei.platform.jobs.queue import WORKBENCH, Work, begin
 from tokumei.platform.messages import TooMany
 from tokumei.platform.workbench import folder as files
-from tokumei.platform.workbench.models import KINDS, Piece, workbench_folder
+from tokumei.platform.workbench.models import KINDS, Piece, end_of_life, workbench_folder
 
 log = logging.getLogger("tokumei.workbench")
 LOOK, RELEASE, FRONTIER, APPLY, ATTACK = JOBS = tuple(
@@ -251,6 +251,11 @@ def _is_shown(job: Job, piece: Piece) -> bool:
     trees = piece.place / files.TREES
     is_new = trees.exists() and trees.stat().st_mtime > job.created_at.timestamp()
     return job.kind == LOOK and (is_new or bool(job.payload.get(SHOWN)))
+
+
+def keep_longer(piece: Piece) -> None:
+    """Keep a piece of work from now on as long as a new one."""
+    Piece.objects.filter(pk=piece.pk).update(expires=end_of_life())
 
 
 def delete_piece(piece: Piece) -> None:

@@ -21,6 +21,7 @@ urlpatterns = [
     path("<str:piece>/frontier", protecting_views.frontier, name="frontier"),
     path("<str:piece>/choose", protecting_views.choose, name="choose"),
     path("<str:piece>/run", protecting_views.run, name="run"),
+    path("<str:piece>/keep-anyway", protecting_views.keep_anyway, name="keep_anyway"),
     path("<str:piece>/cancel", protecting_views.cancel, name="cancel"),
     path("<str:piece>/state", protecting_views.state, name="state"),
     path("<str:piece>/see", results_views.see, name="see"),
@@ -29,5 +30,7 @@ urlpatterns = [
     path("<str:piece>/files/<str:name>", results_views.file, name="file"),
     path("<str:piece>/others", others_views.others, name="others"),
     path("<str:piece>/others/<str:report>", others_views.page, name="others_page"),
+    path("<str:piece>/keep-longer", file_views.keep_longer, name="keep_longer"),
+    path("<str:piece>/person", file_views.person, name="person"),
     path("<str:piece>/delete", file_views.delete, name="delete"),
 ]

@@ -290,7 +290,7 @@ def interval_in_words(score: JsonView) -> str:
     if score.get("interval"):
         low, high = score["interval"]
         parts.append(
-            _("between %(low)s and %(high)s with 95 %% confidence") % {"low": f"{low:.1%}", "high": f"{high:.1%}"}
+            _("between %(low)s and %(high)s with 95%% confidence") % {"low": f"{low:.1%}", "high": f"{high:.1%}"}
         )
     if score.get("baseline") is not None:
         parts.append(_("by chance %s") % f"{score['baseline']:.1%}")
