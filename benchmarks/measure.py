@@ -74,6 +74,7 @@ def in_new_process(code: str) -> tuple[float, float]:
         "peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM:'))\n"
         "print(json.dumps([seconds, int(peak.split()[1]) / 1024**2]))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code + tail], capture_output=True, text=True, check=True)
+    # What goes wrong there is shown here, with its traceback.
+    done = subprocess.run([sys.executable, "-c", code + tail], stdout=subprocess.PIPE, text=True, check=True)
     seconds, memory = json.loads(done.stdout.strip().splitlines()[-1])
     return float(seconds), float(memory)
