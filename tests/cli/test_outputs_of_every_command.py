@@ -43,6 +43,7 @@ RUNS: dict[str, list[str]] = {
     "job new/--out": ["{people}", "--out", "{out}.csv"],
     "inspect/--out": ["{people}", "--out", "{out}.html"],
     "inspect/--job": ["{people}", "--job", "{out}.csv"],
+    "data croissant/--out": ["{people}", "--name", "x", "--description", "y", "--out", "{out}.csv"],
     "data clean-retail/--out": ["{retail}", "--out", "{out}.csv"],
     "data draw-knowledge/--out": ["{history}", "--share", "50", "--out", "{out}.csv"],
 }

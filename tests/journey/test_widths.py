@@ -14,6 +14,10 @@ TABLE = ("--qi", "sex,age,prefecture")
 COMMANDS: dict[str, tuple[str, ...]] = {
     "count": ("count", "people.csv", "--by", "sex,age,prefecture"),
     "data describe": ("data", "describe", "people.csv"),
+    "data croissant": (
+        *("data", "croissant", "people.csv", "--name", "people", "--description", "who they are"),
+        *("--out", "croissant.json", "--force"),
+    ),
     "hierarchy build": ("hierarchy", "build", "intervals", "--data", "people.csv", "--out", "age.csv", "--force"),
     "hierarchy show": ("hierarchy", "show", "s/hierarchies/prefecture.csv"),
     "hierarchy check": ("hierarchy", "check", "s/hierarchies/prefecture.csv"),

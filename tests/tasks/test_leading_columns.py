@@ -28,6 +28,7 @@ PEOPLE = pl.DataFrame(
     [
         pl.Series("name", ["Ann Lee", "Bea Kim"] * 20),
         pl.Series("patient_id", [f"P{1000 + 7 * (row // 5)}" for row in range(200)]),
+        pl.Series("担当", ["佐藤", "鈴木", "高橋", "田中"] * 10),
         pl.Series("住所", ["東京都新宿区西新宿2-8-1", "大阪府大阪市北区1-2-3"] * 10),
         pl.Series("memo", ["call her son at 090-1234-5678", "none", "seen"] * 9),
     ],
@@ -46,6 +47,9 @@ def test_names_codes_addresses_and_texts_lead_to_people_however_often_they_stand
         pl.Series("ward", ["a", "b"] * 30),
         pl.Series("name", ["Ann Lee"] * 30),
         pl.Series("cells", [[1], [2]]),
+        # Towns are called as families are.
+        pl.Series("町", ["川口", "大宮", "浦和"] * 20),
+        pl.Series("town", ["川口", "松本", "石川", "高山"] * 20),
     ],
     ids=lambda values: values.name,
 )

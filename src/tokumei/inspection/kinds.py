@@ -176,13 +176,13 @@ _LISTED = (
         "coordinates",
         r"\b(lat|latitude|lon|lng|long|longitude|coord(inate)?s?|geo ?point)\b|緯度|経度|座標|位置情報",
     ),
-    Kind("prefecture", QUASI, "prefectures", r"\b(prefectures?|pref)\b|都道府県|県名", True),
+    Kind("prefecture", QUASI, "prefectures", r"\b(prefectures?|pref)\b|都道府県|県名|^県$", True),
     Kind(
         "region",
         QUASI,
         "places",
         r"\b(city|town|county|district|municipality|region|area|state|province|ward|village|place|birth ?place)\b"
-        r"|市区町村|市町村|市区|地域|地区|居住地|勤務地|出身|町名|町丁|市名|区名|本籍",
+        r"|市区町村|市町村|市区|地域|地区|居住地|勤務地|出身|町名|町丁|市名|区名|本籍|^[市区町村郡]$",
     ),
     Kind(
         "address", IDENTIFIER, "postal addresses", r"\b(address|addr|street|residence)\b|住所|所在地|番地|アドレス|自宅"

@@ -37,6 +37,8 @@ MOST_OTHER_WORDS, MOST_OTHER_ENDS = 0.05, 0.1
 LEAST_KNOWN, LEAST_SHAPED, LEAST_UNIQUE = 0.15, 0.8, 0.5
 LEAST_KNOWN_ALONE = 0.3
 FEWEST = 3
+# Towns are called as families are, so that this alone says little of a column of places.
+BY_SURNAME = "{n:.0%} begin with a common surname"
 # Signs that a full name has on average; words of the same signs are shorter.
 FULL_LENGTH = 3.3
 
@@ -99,7 +101,7 @@ def _japanese(values: Sequence[str], share_distinct: float) -> Text | None:
             m=surnames,
         )
     if surnames >= LEAST_KNOWN_ALONE and together + _share([value in SURNAMES for value in values]) >= 0.5:
-        return Text("{n:.0%} begin with a common surname", n=surnames)
+        return Text(BY_SURNAME, n=surnames)
     is_long = sum(map(len, values)) >= FULL_LENGTH * len(values)
     signs = [sign for value in values for sign in value]
     usual = _share([sign in SURNAME_SIGNS or sign in GIVEN_SIGNS or _is_kana(sign) for sign in signs])

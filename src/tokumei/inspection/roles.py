@@ -14,7 +14,7 @@ from tokumei.hierarchies.written_dates import date_reader
 from tokumei.inspection.column_facts import ColumnFacts
 from tokumei.inspection.content import FEWEST_ROWS, NEARLY_ALL, Seen, content_kind
 from tokumei.inspection.kinds import IDENTIFIER, KINDS, OTHER, QUASI, Kind, Role, header_kinds, header_words
-from tokumei.inspection.person_names import are_shaped_as_names, holds_known_name
+from tokumei.inspection.person_names import BY_SURNAME, are_shaped_as_names, holds_known_name
 
 # A column that is said to identify people and has so few values for so many rows does not.
 FEW_VALUES, FEW_SHARE = 20, 0.1
@@ -28,6 +28,8 @@ LARGEST_BODY, LEAST_OF_PEOPLE = 9_999, 1_000_000
 FEWEST_ALONE, LARGE_SHARE = 5, 0.4
 # So small a share of cells with an address or a number inside may be an accident; above, the column holds them.
 LEAST_EMBEDDED = 0.005
+# Columns of places repeat; of fewer rows that share a value, surnames say more than the header.
+MOST_PLACES = 0.5
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,8 @@ def _is_explained(said: Kind | None, seen: Seen, facts: ColumnFacts) -> bool:
         return not said.is_closed and said.name != "flag"
     if seen.kind.name == "code":
         return said.name in ("postal-code", "thing", "illness", "region") or _is_amount(said, facts)
+    if said.name in ("region", "prefecture") and seen.reason.form == BY_SURNAME:
+        return facts.share_distinct < MOST_PLACES
     return said.name == "thing" and seen.kind.name in ("person-name", "passport", "card", "licence")
 
 

@@ -30,7 +30,7 @@ from tokumei.hierarchies.hierarchy import BUILDERS, Hierarchy
 from tokumei.measures.registry import HISTORY_UTILITIES, TABLE_UTILITIES
 from tokumei.methods.pipeline import pipeline_of
 from tokumei.methods.registry import HISTORY_ANONYMIZERS, TABLE_ANONYMIZERS
-from tokumei.tasks.preparing import WAYS, Preparation, check_preparations, made_hierarchy, prepare
+from tokumei.tasks.preparing import PSEUDONYMS, WAYS, Preparation, check_preparations, made_hierarchy, prepare
 from tokumei.tasks.request import (
     OF_COLUMNS,
     OF_POPULATION,
@@ -173,6 +173,10 @@ class Job:
     def request(self, method: str, options: Mapping[str, object], seed: int) -> ReleaseRequest:
         """Return what is asked of the release of a table by one of the methods."""
         output = {name: getattr(self, name) for name in IN_OUTPUT}
+        if self.keep_anyway is not True:
+            # Whoever asks for pseudonyms means them to be released; the dossier says that they lead to people.
+            made = [one.column for one in self.preparations if one.by == PSEUDONYMS and one.column in self.keep]
+            output["keep_anyway"] = list(dict.fromkeys([*(self.keep_anyway or ()), *made]))
         spends = getattr(TABLE_ANONYMIZERS.get(method), "spends_budget", False)
         # Noise that a promise rests on must follow from nothing that is kept.
         own = None if spends and not self.reproducible else seed

@@ -39,8 +39,9 @@ from tokumei.methods.local.encoding import flat_hierarchy
 
 SHORTEST_KEY = 16
 MASK = "[masked]"
-KEYED = ("pseudonyms", "shift-dates")
-WAYS = ("pseudonyms", "shift-dates", "round", "top-code", "grid", "mask")
+PSEUDONYMS = "pseudonyms"
+KEYED = (PSEUDONYMS, "shift-dates")
+WAYS = (PSEUDONYMS, "shift-dates", "round", "top-code", "grid", "mask")
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Preparation:
         """Return the frame with the column changed; persons are read from the original, as columns may have changed."""
         source = frame if original is None else original
         change: Callable[[pl.DataFrame], list[str | None]] = {
-            "pseudonyms": self._pseudonyms,
+            PSEUDONYMS: self._pseudonyms,
             "shift-dates": lambda one: self._shifted(one, source),
             "round": lambda one: self._numbers(one, lambda number: _written(_nearest(number, self.base))),
             "top-code": lambda one: self._numbers(one, self._top_coded),

@@ -34,7 +34,7 @@ def test_values_that_fit_are_those_of_plain_sets(seed: int) -> None:
     rng = np.random.default_rng(seed)
     who, age, town = rng.integers(0, 40, 200), rng.integers(20, 60, 200), rng.integers(0, 4, 200)
     frame = pl.DataFrame({"who": [f"p{n}" for n in who], "age": age, "town": [f"t{n}" for n in town]})
-    made = tk.anonymize(frame, ["age", "town"], k=5, keep=["who"], seed=seed)
+    made = tk.anonymize(frame, ["age", "town"], k=5, keep=["who"], keep_anyway=["who"], seed=seed)
     assert made.rows is not None
     scores = tk.attack(made, attack="linked-rows", column="who", points=500).scores["linked-rows"]
     # Every row is known, and labels of one level have no value in common: sets of labels tell all.
@@ -55,7 +55,7 @@ def test_linking_column_is_found_and_named_where_none_is(tmp_path: Path) -> None
             "item": [f"i{(n * 7) % 97}" for n in range(600)],
         }
     )
-    made = tk.anonymize(frame, ["age"], k=5, keep=["customer_id", "item"])
+    made = tk.anonymize(frame, ["age"], k=5, keep=["customer_id", "item"], keep_anyway=["customer_id"])
     tried = tk.attack(made)
     assert tried.scores["linked-rows"]["success"].inputs["column"] == "customer_id"
     without = tk.attack(tk.anonymize(frame, ["age"], k=5, keep=["item"]))
@@ -63,7 +63,7 @@ def test_linking_column_is_found_and_named_where_none_is(tmp_path: Path) -> None
     # Sixty of sixty customers are found by three purchases, and the first page says so.
     frame.write_csv(tmp_path / "shop.csv")
     text = '[input]\nfile = "shop.csv"\n[roles]\nage = "quasi-identifier"\ncustomer_id = "other"\nitem = "other"\n'
-    text += '[requirements]\nk = 5\n[output]\nkeep = ["customer_id", "item"]\n'
+    text += '[requirements]\nk = 5\n[output]\nkeep = ["customer_id", "item"]\nkeep_anyway = ["customer_id"]\n'
     tk.run(tk.Job.of(text, folder=tmp_path), tmp_path / "out")
     page = (tmp_path / "out" / "report.md").read_text().partition("## What was done")[0]
     assert "linked-rows" in page

@@ -116,8 +116,10 @@ def _own_share(again: Floats) -> float:
 
     >>> round(_own_share(np.array([0.0, 0.0, 1e9, 1e9])), 3)
     0.5
+    >>> _own_share(np.array([1e9, 1e9, 1e9]))  # of three repeats of three nobody knows that there is nothing else
+    0.75
     """
-    own = FIRST
-    for _ in range(ROUNDS if len(again) else 0):
+    own, n = FIRST, len(again)
+    for _ in range(ROUNDS if n else 0):
         own = float((own * again / (1 - own + own * again)).mean())
-    return own if len(again) else 0.0
+    return min(own, n / (n + 1)) if n else 0.0
