@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokumei.attacks import likeness_search
+from tokumei.attacks import likeness, likeness_search
 from tokumei.attacks.compared_numbers import Numbers
 from tokumei.attacks.compared_values import Categories
 from tokumei.attacks.likeness import Likeness
@@ -102,3 +102,13 @@ def test_pairs_by_hand() -> None:
     assert who.tolist() == [0, 1, 2, 3]
     assert records.tolist() == likeness.record_of.tolist()
     assert search.near(np.array([1]), math.inf)[1].tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("kind", [0, 1, 2])
+def test_column_says_the_same_of_few_people_at_a_time(kind: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = drawn(3, 60, kind)
+    people = np.arange(len(made.columns[0].values))
+    at_once = [made.says_of_column(index, people) for index in range(len(made.columns))]
+    monkeypatch.setattr(likeness, "MOST_CELLS", 50)
+    for index, told in enumerate(at_once):
+        assert made.says_of_column(index, people) == pytest.approx(told, abs=1e-12)

@@ -42,6 +42,8 @@ LEFT_OUT = 7.0
 # Pairs of which all that is said is held at once; of fewer records all are compared.
 PIECE_CELLS = 1 << 22
 FEW_RECORDS = 2_048
+# Values times labels of a column that are held at once.
+MOST_CELLS = 1 << 24
 N_THREADS = 2
 TIED = 1e-4
 # Pairs of people and records of which all are compared, in the end and at every turn.
@@ -164,11 +166,16 @@ class Likeness:
     def says_of_column(self, index: int, people: Ints) -> Floats:
         """Return how likely one column's labels are beside each person's value, to anybody's, over all records."""
         column = self.columns[index]
-        told, at = _told(column, people)
         n_of_label = np.bincount(column.labels, self.sizes, len(column.shares))
-        likely = np.log(np.maximum(1e-30, np.exp(told.astype(np.float64)) @ n_of_label) / n_of_label.sum())
-        # Of a value that is not known nothing is said.
-        return np.append(likely, 0.0)[at]
+        # Numbers of which most stand once have as many labels as there are rows: so many people at once as fit.
+        each = max(1, MOST_CELLS // len(column.shares))
+        likely = np.zeros(len(people))
+        for first in range(0, len(people), each):
+            told, at = _told(column, people[first : first + each])
+            some = np.log(np.maximum(1e-30, np.exp(told.astype(np.float64)) @ n_of_label) / n_of_label.sum())
+            # Of a value that is not known nothing is said.
+            likely[first : first + each] = np.append(some, 0.0)[at]
+        return likely
 
     @cached_property
     def common(self) -> Weights:
