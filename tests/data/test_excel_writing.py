@@ -22,9 +22,19 @@ def test_workbook_reads_back_with_numbers_as_numbers_and_codes_as_text(tmp_path:
 
 
 def test_numbers_that_a_spreadsheet_would_change_are_written_as_text(tmp_path: Path) -> None:
-    long = pl.DataFrame({"card": ["1234567890123456", "1"], "formula": ["=1+1", "x\x07"]})
+    codes = {"card": ["1234567890123456", "1"], "formula": ["=1+1", "x"], "version": ["1.10", "2.0"]}
+    long = pl.DataFrame({**codes, "gain": ["-0.5", "3"]})
     write_frame(long, tmp_path / "long.xlsx")
-    assert read_frame(tmp_path / "long.xlsx").rows() == [("1234567890123456", "=1+1"), ("1", "x")]
+    found = read_frame(tmp_path / "long.xlsx")
+    assert found.drop("gain").equals(long.drop("gain"))
+    assert found["gain"].to_list() == [-0.5, 3.0]
+
+
+@pytest.mark.parametrize("value", ["x\x07", "x" * 32_768])
+def test_text_that_a_workbook_would_cut_is_named_and_nothing_is_written(tmp_path: Path, value: str) -> None:
+    with pytest.raises(InputError, match=r"line 3, column note: found 'x.*at most 32,767 characters"):
+        write_frame(pl.DataFrame({"note": ["a", value]}), tmp_path / "a.xlsx")
+    assert not (tmp_path / "a.xlsx").exists()
 
 
 @pytest.mark.parametrize(("encoding", "begins"), [("cp932", b"\x8e"), ("utf-8-sig", b"\xef\xbb\xbf")])

@@ -76,7 +76,7 @@ def add_decision(document: Document, dossier: JsonView) -> None:
     document.heading(decision["outcome"])
     # Conditions begin with the reasons that weigh most.
     listed = decision["conditions"] if decision["outcome"] == CONDITIONS else decision["reasons"]
-    document.items([_begun(document, sentence(document, one)) for one in listed])
+    document.items([begun(document, sentence(document, one)) for one in listed])
     document.facts(
         {
             "What": _joined(document, _what(document, dossier)),
@@ -89,13 +89,13 @@ def add_decision(document: Document, dossier: JsonView) -> None:
     _lost(document, found)
 
 
-def _begun(document: Document, text: str) -> str:
+def begun(document: Document, text: str) -> str:
     """Begin an English sentence, whose first word may be an attack, with a capital; in Japanese it may be a column."""
     return text if document.language == "ja" else text[:1].upper() + text[1:]
 
 
 def _joined(document: Document, sentences: Iterable[str]) -> str:
-    return ("" if document.language == "ja" else " ").join(_begun(document, one) for one in sentences)
+    return ("" if document.language == "ja" else " ").join(begun(document, one) for one in sentences)
 
 
 def _what(document: Document, dossier: JsonView) -> Iterator[str]:

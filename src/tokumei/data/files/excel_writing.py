@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,8 +43,10 @@ PARTS = {
 SHEET = "xl/worksheets/sheet1.xml"
 # A number that stays what it is when a spreadsheet reads it: no leading zero, no more digits than it keeps.
 NUMBER = r"^-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,9})?$"
+# A text reads as it did only where its number is written in the one shortest way: 1.10 and -0 would become 1.1 and 0.
+SHORTEST = r"^(0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,14})\.[0-9]{0,8}[1-9])$"
 # What XML cannot hold.
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
+FORBIDDEN = r"[\x00-\x08\x0b\x0c\x0e-\x1f]"
 # So many rows are written at once.
 ROWS_EACH = 10_000
 
@@ -55,17 +56,33 @@ def write_excel(frame: pl.DataFrame, path: Path | str) -> None:
     if frame.height >= MOST_ROWS or frame.width > MOST_COLUMNS:
         expected = Text("at most {rows:,} rows and {columns:,} columns for Excel", rows=MOST_ROWS, columns=MOST_COLUMNS)
         raise InputError.of(expected, file=path)
+    texts = frame.select(pl.all().cast(pl.String))
+    _check(texts, Path(path))
+    are_numbers = [
+        bool(texts[name].drop_nulls().str.contains(SHORTEST if dtype == pl.String else NUMBER).all())
+        for name, dtype in frame.schema.items()
+    ]
     with atomic_path(Path(path)) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in PARTS.items():
             archive.writestr(name, HEAD + text)
         with archive.open(SHEET, "w") as sheet:
-            for text in _sheet(frame):
+            for text in _sheet(texts, are_numbers):
                 sheet.write(text.encode())
 
 
-def _sheet(frame: pl.DataFrame) -> Iterator[str]:
-    texts = frame.select(pl.all().cast(pl.String))
-    are_numbers = [bool(texts[name].drop_nulls().str.contains(NUMBER).all()) for name in texts.columns]
+def _check(texts: pl.DataFrame, path: Path) -> None:
+    """Refuse a cell or a name of a column that a workbook would have to cut."""
+    expected = Text("at most {n:,} characters in a cell of Excel, none of them a control character", n=LONGEST_CELL)
+    for name in texts.columns:
+        cells = pl.concat([pl.Series([name]), texts[name].alias("")])
+        is_lost = (cells.str.len_chars() > LONGEST_CELL) | cells.str.contains(FORBIDDEN)
+        at = is_lost.fill_null(value=False).arg_true()
+        if len(at):
+            value = repr(cells[at[0]])[1:-1][:60]
+            raise InputError.of(expected, file=path, line=at[0] + 1, column=name, value=value)
+
+
+def _sheet(texts: pl.DataFrame, are_numbers: list[bool]) -> Iterator[str]:
     yield f'{HEAD}<worksheet xmlns="{NAMESPACE}"><sheetData>'
     yield "<row>" + "".join(map(_text, texts.columns)) + "</row>"
     for part in texts.iter_slices(ROWS_EACH):
@@ -81,5 +98,4 @@ def _cell(value: str | None, is_number: bool) -> str:
 
 
 def _text(value: str) -> str:
-    cut = _FORBIDDEN.sub("", value)[:LONGEST_CELL]
-    return f'<c t="inlineStr"><is><t xml:space="preserve">{escape(cut)}</t></is></c>'
+    return f'<c t="inlineStr"><is><t xml:space="preserve">{escape(value)}</t></is></c>'

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from tokumei.core.text import Json, JsonView
 from tokumei.inspection.decision import NOT_YET, REFUSE, SAFE, UNSAFE, USELESS
 from tokumei.platform.workbench.words import language
-from tokumei.reports.evidence_pages import attacker_words, new_document, sentence
+from tokumei.reports.evidence_pages import attacker_words, begun, new_document, sentence
 
 TITLES: Mapping[str, tuple[str, str | Promise]] = {
     SAFE: ("success", gettext_lazy("Safe, as far as attacks can tell.")),
@@ -60,12 +60,8 @@ def verdict_shown(dossier: JsonView) -> Json:
         if strongest is None or not strongest["values"]["knows"]
         else attacker_words(document, {"threat": strongest["values"]["who"], "known": strongest["values"]["knows"]}),
         "reasons": [
-            {"said": _begun(sentence(document, one)), "mends": MENDS.get(str(one.get("mend")), ())}
+            {"said": begun(document, sentence(document, one)), "mends": MENDS.get(str(one.get("mend")), ())}
             for one in ({"said": one.form, "values": one.values} if hasattr(one, "form") else one for one in listed)
         ],
         "can_go": verdict != UNSAFE,
     }
-
-
-def _begun(text: str) -> str:
-    return text[:1].upper() + text[1:]
