@@ -74,9 +74,7 @@ def add_decision(document: Document, dossier: JsonView) -> None:
     """Add the first page: what to do and why, what was released, to whom, how safe, how useful, and who answers."""
     decision, found, stated = dossier["decision"], dossier["results"], dossier["context"]
     document.heading(decision["outcome"])
-    # Conditions begin with the reasons that weigh most.
-    listed = decision["conditions"] if decision["outcome"] == CONDITIONS else decision["reasons"]
-    document.items([begun(document, sentence(document, one)) for one in listed])
+    document.items(why_so(document, decision))
     document.facts(
         {
             "What": _joined(document, _what(document, dossier)),
@@ -87,6 +85,12 @@ def add_decision(document: Document, dossier: JsonView) -> None:
         }
     )
     _lost(document, found)
+
+
+def why_so(document: Document, decision: JsonView) -> list[str]:
+    """Say what a decision stands on: its conditions, those that weigh most first, or else its reasons."""
+    listed = decision["conditions"] if decision["outcome"] == CONDITIONS else decision["reasons"]
+    return [begun(document, sentence(document, one)) for one in listed]
 
 
 def begun(document: Document, text: str) -> str:

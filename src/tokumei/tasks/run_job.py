@@ -20,7 +20,7 @@ from tokumei.core.seeds import fresh_seed
 from tokumei.core.text import Json, JsonView, choice_of
 from tokumei.data.files.disk import check_is_file, file_hash, write_text
 from tokumei.data.files.keys import read_private
-from tokumei.reports.evidence_pages import sentence
+from tokumei.reports.evidence_pages import why_so
 from tokumei.reports.page import Document, browser_for
 from tokumei.tasks.dossier import INTERNAL, PUBLIC, write_dossier
 from tokumei.tasks.job_file import JOB, SECRET, SEED, Bound, Job
@@ -78,11 +78,11 @@ class JobResult(Result):
             for one in self.bounds
         ]
         if self.decision is not None:
-            told = [sentence(Document(self.job.name), one) for one in self.decision["reasons"]]
+            told = why_so(Document(self.job.name), self.decision)
             parts += [
                 Sentence(self.decision["outcome"]),
                 *(Sentence(f"{at}. {text}") for at, text in enumerate(told, start=1)),
-                Sentence(f"All conditions are in {INTERNAL}.html; {PUBLIC}.html may be published."),
+                Sentence(f"The evidence is in {INTERNAL}.html; {PUBLIC}.html may be published."),
             ]
         if self.steps_found:
             parts.append(Sentence(f"Done before, and nothing changed: {', '.join(self.steps_found)}."))
